@@ -63,7 +63,7 @@ macro_rules! thin_products {
     ($($T:ident, $Scale:ident, $vector:literal: $name:ident;)*) => { $(
         /// A product of matrices by blocks of [`THIN_THREADS`](crate::THIN_THREADS) threads with
         /// [`THIN_SHARED_BYTES`](crate::THIN_SHARED_BYTES), one for each tile of [`THIN_TILE`](crate::THIN_TILE) of C.
-        #[kernel(images = sm_80, launch_bounds(128, 3))]
+        #[kernel(images = sm_80, launch_bounds(256, 2))]
         pub fn $name(
             a: Global<$T>,
             b: Global<$T>,

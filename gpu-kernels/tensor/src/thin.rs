@@ -1,15 +1,16 @@
 //! Products of which a factor has few rows or columns: what takes time is to read the other one, wherever it lies.
 //!
-//! A block computes 128 × 32 elements of C with 4 warps, 32 × 32 each. Tiles of A and B, 128 bytes deep along `k`, go through a ring
-//! of three stages in shared memory, as in `lanes.rs`. There a line begins as far behind a multiple of 16 bytes as it does in
-//! memory, so that 16 bytes are copied at once whatever the alignment, but for a line's ends; a fragment's words are
-//! put together from elements, at the same places in all steps.
+//! A block computes 128 × 32 elements of C with 8 warps, 16 × 32 each. Tiles of A and B, 128 bytes deep along `k`, go through a ring
+//! of three stages in shared memory, as in `lanes.rs`. There a line of A begins as far behind a multiple of 16 bytes as it
+//! does in memory, so that 16 bytes are copied at once whatever the alignment, but for a line's ends; a fragment's words are
+//! put together from elements, at the same places in all steps. The few elements of B come one by one, through registers, and
+//! lie along `k`.
 
 use gpu_std::async_copy::{commit, copy, wait};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::mma::multiply_add;
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
-use gpu_std::{device, rolled, shared, unroll, warp};
+use gpu_std::{device, opaque, rolled, shared, unroll, warp};
 
 use crate::lanes::Factors;
 use crate::pack::round_tf32;
@@ -19,19 +20,19 @@ use crate::store::{self, Output};
 /// Rows and columns of a block's tile of C.
 pub const THIN_TILE: [u32; 2] = [128, 32];
 /// Threads of a block.
-pub const THIN_THREADS: u32 = 128;
+pub const THIN_THREADS: u32 = 256;
 /// How much of `k` a stage holds, in bytes.
 const DEPTH_BYTES: u32 = 128;
 const STAGES: u32 = 3;
-/// Bytes of a stage's two tiles, in the widest of their forms: lines are as much longer as the next one may begin later, and
+/// Bytes of a stage's two tiles, in the wider of their forms: lines are as much longer as the next one may begin later, and
 /// so that fragments' rows begin in different banks.
-const STAGE_BYTES: u32 = 128 * (DEPTH_BYTES + 16) + 128 * (THIN_TILE[1] + 16);
+const A_BYTES: u32 = THIN_TILE[0] * (DEPTH_BYTES + 16);
+const B_BYTES: u32 = THIN_TILE[1] * (DEPTH_BYTES + 16);
 /// Dynamic shared memory of a block.
-pub const THIN_SHARED_BYTES: u32 = STAGES * STAGE_BYTES;
+pub const THIN_SHARED_BYTES: u32 = STAGES * (A_BYTES + B_BYTES);
 
-/// A factor of `EXTENT` rows a tile (of B: columns): where its matrix begins, and how it lies. 16 bytes are `N`
-/// elements, four are `PER`.
-struct Factor<T: Output, const N: usize, const PER: usize, const EXTENT: u32> {
+/// A factor: where its matrix begins, and how it lies.
+struct Factor<T: Output> {
     matrix: Global<T>,
     leading: u64,
     across: bool,
@@ -41,25 +42,15 @@ struct Factor<T: Output, const N: usize, const PER: usize, const EXTENT: u32> {
     k: u32,
 }
 
-/// Where a lane's elements of a factor's tile are, the same in each stage.
-struct Places<const PER: usize> {
-    /// Of the elements of a word, in a row and in the eighth from it.
-    elements: [[u32; PER]; 2],
-    /// To 16 rows on.
-    rows: u32,
-    /// To the next word along `k`, of the four next words' worth.
-    words: u32,
-    /// Whether a word's elements are neighbours at a multiple of four bytes.
-    whole: bool,
-}
-
-impl<T: Output, const N: usize, const PER: usize, const EXTENT: u32> Factor<T, N, PER, EXTENT> {
-    const VECTOR: u32 = N as u32;
-    const DEPTH: u32 = DEPTH_BYTES / 16 * Self::VECTOR;
-    /// From one line of the tile to the next, in elements; across `k` at least 8 words more than the extent, whose
-    /// lines would else share banks.
+impl<T: Output> Factor<T> {
+    /// Elements of a word, of 16 bytes, and of a stage along `k`.
+    const PER: u32 = 4 / size_of::<T>() as u32;
+    const VECTOR: u32 = 4 * Self::PER;
+    const DEPTH: u32 = DEPTH_BYTES / 4 * Self::PER;
+    /// From one line of A's tile to the next, in elements; across `k` by eight words or a vector more than there are,
+    /// since lines would else share banks.
     const ALONG_PITCH: u32 = Self::DEPTH + Self::VECTOR;
-    const ACROSS_PITCH: u32 = EXTENT + if N < 8 { 8 } else { Self::VECTOR };
+    const ACROSS_PITCH: u32 = THIN_TILE[0] + if Self::PER == 1 { 8 } else { Self::VECTOR };
 
     #[inline(always)]
     fn pitch(&self) -> u32 {
@@ -74,127 +65,268 @@ impl<T: Output, const N: usize, const PER: usize, const EXTENT: u32> Factor<T, N
         let start = self.matrix.offset(u64::from(line) * self.leading + u64::from(place)).address();
         (start / size_of::<T>() as u64) as u32 % Self::VECTOR
     }
+}
 
-    /// Starts copying the tile from `k` on.
+/// What a thread copies of A: the vectors of 16 bytes at one place of each `step`th line. Those lines begin alike: `step` of
+/// them are a multiple of 16 bytes, whatever is between lines, and so is a stage.
+struct Copies<T: Output> {
+    /// Where the first line begins, of the whole matrix.
+    source: Global<T>,
+    /// The tile's line, and the place in it as if lines began at multiples of 16 bytes.
+    line: u32,
+    place: u32,
+    shift: u32,
+    step: u32,
+}
+
+impl<T: Output> Copies<T> {
     #[device]
     #[inline(always)]
-    fn load(&self, target: Shared<T>, k: u32) {
-        let thread = thread_idx_x();
-        // Vectors of a line that begins at a multiple of 16 bytes; another has one more.
-        let (in_line, lines) =
-            if self.across { (EXTENT / Self::VECTOR, Self::DEPTH) } else { (DEPTH_BYTES / 16, EXTENT) };
-        self.vectors(target, k, [thread / in_line, thread % in_line], THIN_THREADS / in_line, lines);
-        if thread < lines && self.shift(thread, k) > 0 {
-            self.vectors(target, k, [thread, in_line], lines, lines);
+    fn of(a: &Factor<T>, k: u32, line: u32, vector: u32, step: u32) -> Self {
+        let first = if a.across { k } else { a.first };
+        Self {
+            source: a.matrix.offset(u64::from(first + line) * a.leading),
+            line,
+            place: vector * Factor::<T>::VECTOR,
+            shift: a.shift(line, k),
+            step,
         }
     }
 
-    /// The vectors at this place of each `step`th line. Those lines begin alike: `step` rows are a multiple of 16
-    /// bytes, whatever is between lines.
+    /// Starts the copies of `LOADS` vectors of 16 bytes, `N` elements each, from `k` on. Lines of zeros are needed along
+    /// `k`, and to `rows`.
     #[device]
     #[inline(always)]
-    fn vectors(&self, target: Shared<T>, k: u32, [line, vector]: [u32; 2], step: u32, lines: u32) {
-        let shift = self.shift(line, k);
-        let (first_line, line_end, first, length) = if self.across {
-            (k, self.k, self.first, self.extent)
+    fn start<const N: usize, const LOADS: usize>(
+        &mut self,
+        a: &Factor<T>,
+        tile: Shared<T>,
+        k: u32,
+        rows: u32,
+    ) {
+        let (first, line, line_end, length, needed) = if a.across {
+            (a.first, k + self.line, a.k, a.extent, u32::MAX)
         } else {
-            (self.first, self.extent, k, self.k)
+            (k, a.first + self.line, a.extent, a.k, rows.max(a.extent))
         };
-        let begin = first + vector * Self::VECTOR;
-        // Lines of zeros are needed along `k`, and to the end of a fragment.
-        let needed = if self.across { u32::MAX } else { self.extent.next_multiple_of(16) };
-        let is_whole = begin >= shift && begin - shift + Self::VECTOR <= length;
-        let mut source = self.matrix.offset(u64::from(first_line + line) * self.leading);
-        let mut target = target.offset(line * self.pitch() + vector * Self::VECTOR);
-        let mut line = line;
-        while line < lines {
-            line = rolled(line);
-            if is_whole && first_line + line < line_end {
-                copy::<T, N>(target, 0, source, begin - shift);
-            } else if first_line + line < needed {
-                let length = if first_line + line < line_end { length } else { 0 };
-                Self::by_element(target, source, begin, shift, length);
-            }
-            source = source.offset(u64::from(step) * self.leading);
-            target = target.offset(step * self.pitch());
-            line += step;
+        let begin = first + self.place;
+        let is_whole = begin >= self.shift && begin - self.shift + Factor::<T>::VECTOR <= length;
+        let target = tile.offset(self.line * a.pitch() + self.place);
+        let down = self.step * a.pitch();
+        let between = u64::from(self.step) * a.leading;
+        if is_whole {
+            let mut source = self.source;
+            unroll::<LOADS>(|at| {
+                if line + at as u32 * self.step < line_end {
+                    copy::<T, N>(target, at as u32 * down, source, begin - self.shift);
+                }
+                source = source.offset(between);
+            });
         }
-    }
-
-    /// Copies those elements of a vector that are in a line, the others being zero: from `shift` before `begin` on.
-    #[device]
-    #[inline(always)]
-    fn by_element(target: Shared<T>, source: Global<T>, begin: u32, shift: u32, length: u32) {
-        let is_there = |at: u32| begin + at >= shift && begin + at - shift < length;
-        if const { N == 16 } {
-            // Bytes: as little code as can be.
+        if !is_whole || (line + (LOADS as u32 - 1) * self.step >= line_end && needed > line_end) {
+            let mut source = self.source;
             let mut at = 0;
-            while at < Self::VECTOR {
+            while at < LOADS as u32 {
                 at = rolled(at);
-                target.write(at, if is_there(at) { source.read(begin + at - shift) } else { T::default() });
+                let line = line + at * self.step;
+                let length = if line < line_end { length } else { 0 };
+                if line < needed && !(is_whole && line < line_end) {
+                    by_element::<T, N>(target.offset(at * down), source, begin, self.shift, length);
+                }
+                source = source.offset(between);
                 at += 1;
             }
+        }
+        if a.across {
+            self.source = self.source.offset(u64::from(Factor::<T>::DEPTH) * a.leading);
+        }
+    }
+}
+
+/// Copies those elements of a vector that are in a line, the others being zero: from `shift` before `begin` on.
+#[device]
+#[inline(always)]
+fn by_element<T: Output, const N: usize>(
+    target: Shared<T>,
+    source: Global<T>,
+    begin: u32,
+    shift: u32,
+    length: u32,
+) {
+    let is_there = |at: u32| begin + at >= shift && begin + at - shift < length;
+    if const { N == 16 } {
+        // Bytes: as little code as can be.
+        let mut at = 0;
+        while at < N as u32 {
+            at = rolled(at);
+            target.write(at, if is_there(at) { source.read(begin + at - shift) } else { T::default() });
+            at += 1;
+        }
+    } else {
+        // All are on their way before the first is there.
+        let mut values = [T::default(); N];
+        unroll::<N>(|at| {
+            if is_there(at as u32) {
+                values[at] = source.read(begin + at as u32 - shift);
+            }
+        });
+        target.write_vec(0, values);
+    }
+}
+
+/// What a thread copies of B: `N` elements of a stage.
+struct Elements {
+    /// The first one's row, of the stage, and column, of the tile.
+    k: u32,
+    column: u32,
+    /// Columns to the next one, where a line lies along `k`.
+    right: u32,
+}
+
+impl Elements {
+    /// Neighbours in memory are read by neighbouring lanes: 32 along `k`, or across 8, of four lines, which fall into
+    /// different banks where they are written.
+    #[device]
+    #[inline(always)]
+    fn of<const N: usize>(across: bool) -> Self {
+        let (warp, lane) = (thread_idx_x() / 32, warp::lane_id());
+        let chunks = N as u32 / 4;
+        if across {
+            Self { k: warp * chunks * 4 + lane / 8, column: lane % 8, right: 8 }
         } else {
-            // All are on their way before the first is there.
-            let mut values = [T::default(); N];
-            unroll::<N>(|at| {
-                if is_there(at as u32) {
-                    values[at] = source.read(begin + at as u32 - shift);
-                }
-            });
-            target.write_vec(0, values);
+            Self { k: warp % chunks * 32 + lane, column: warp / chunks, right: 8 / chunks }
         }
     }
 
-    /// The places of a lane whose warp's first row is `row`, in tiles whose first `k` is a multiple of a stage from
-    /// `k` on.
+    /// The row and column of element `at`, from the stage's first row and the tile's first column.
+    #[inline(always)]
+    fn place(&self, across: bool, at: u32) -> [u32; 2] {
+        if across {
+            [self.k + at / 4 * 4, self.column + at % 4 * 8]
+        } else {
+            [self.k, self.column + at * self.right]
+        }
+    }
+
+    /// Reads the elements of the stage from `k` on; zeros where none is.
     #[device]
     #[inline(always)]
-    fn places(&self, row: u32, k: u32) -> Places<PER> {
+    fn read<T: Output, const N: usize>(&self, b: &Factor<T>, k: u32) -> [T; N] {
+        let mut values = [T::default(); N];
+        let (row, column) = (k + self.k, b.first + self.column);
+        let (line, place, lines) = if b.across { (row, column, 4) } else { (column, row, self.right) };
+        let first = b.matrix.offset(u64::from(line) * b.leading + u64::from(place));
+        let between = u64::from(lines) * b.leading;
+        if b.across {
+            unroll::<N>(|at| {
+                let (down, right) = (at as u32 / 4 * 4, at as u32 % 4 * 8);
+                if row + down < b.k && column + right < b.extent {
+                    values[at] = first.offset(at as u64 / 4 * between).read(right);
+                }
+            });
+        } else {
+            unroll::<N>(|at| {
+                if row < b.k && column + at as u32 * self.right < b.extent {
+                    values[at] = first.offset(at as u64 * between).read(0);
+                }
+            });
+        }
+        values
+    }
+
+    /// Puts those of the columns that fragments have into shared memory, tf32 rounded.
+    #[device]
+    #[inline(always)]
+    fn write<T: Output, const N: usize>(&self, across: bool, tile: Shared<T>, values: [T; N], columns: u32) {
+        unroll::<N>(|at| {
+            let [row, column] = self.place(across, at as u32);
+            if column < columns {
+                let place = column * const { Factor::<T>::ALONG_PITCH } + row;
+                if const { N == 4 } {
+                    tile.cast::<u32>().write(place, round_tf32(T::bits(values[at].widen())));
+                } else {
+                    tile.write(place, values[at]);
+                }
+            }
+        });
+    }
+}
+
+/// Where a lane's elements of A's tile are, the same in each stage.
+struct Places<const PER: usize> {
+    /// Of the elements of a word, in a row and in the eighth from it.
+    elements: [[u32; PER]; 2],
+    /// To the next four words along `k`.
+    words: u32,
+}
+
+impl<const PER: usize> Places<PER> {
+    /// Of rows from `row` of the tile on, in stages whose first `k` is a multiple of a stage from `k` on.
+    #[device]
+    #[inline(always)]
+    fn of<T: Output>(a: &Factor<T>, row: u32, k: u32) -> Self {
         let lane = warp::lane_id();
         let (row, word) = (row + lane / 4, lane % 4 * PER as u32);
         let mut elements = [[0; PER]; 2];
         unroll::<2>(|half| {
             unroll::<PER>(|at| {
                 let (row, k_place) = (row + 8 * half as u32, word + at as u32);
-                let (line, place) = if self.across { (k_place, row) } else { (row, k_place) };
-                elements[half][at] = line * self.pitch() + self.shift(line, k) + place;
+                let (line, place) = if a.across { (k_place, row) } else { (row, k_place) };
+                elements[half][at] = line * a.pitch() + a.shift(line, k) + place;
             });
         });
-        let bytes = size_of::<T>() as u64;
-        let strides = self.matrix.address() | (self.leading * bytes);
-        let (rows, words) = if self.across {
-            (16, 4 * PER as u32 * self.pitch())
-        } else {
-            (16 * self.pitch(), 4 * PER as u32)
-        };
-        Places { elements, rows, words, whole: !self.across && strides.is_multiple_of(4) }
+        Self { elements, words: 4 * PER as u32 * if a.across { a.pitch() } else { 1 } }
     }
-}
 
-impl<const PER: usize> Places<PER> {
-    /// Word `word` of a row of fragments, `half` 0 or 1 of its 16 rows.
+    /// The words of a fragment of 16 rows, `word` words along `k`. `WHOLE` ones are neighbours at multiples of four bytes.
     #[device]
     #[inline(always)]
-    fn read<T: Output>(&self, tile: Shared<T>, rows: u32, half: usize, word: u32) -> u32 {
-        let step = rows * self.rows + word * self.words;
-        let at = self.elements[half].map(|place| place + step);
-        if const { PER == 1 } {
-            return round_tf32(tile.cast::<u32>().read(at[0]));
-        }
-        if self.whole {
-            return tile.cast::<u32>().read(at[0] / PER as u32);
-        }
-        let mut bits = 0;
-        unroll::<PER>(|which| {
-            let element = if const { PER == 2 } {
-                u32::from(tile.cast::<u16>().read(at[which]))
+    fn read<T: Output, const WHOLE: bool>(&self, tile: Shared<T>, word: u32, words: u32) -> [u32; 4] {
+        let mut fragment = [0; 4];
+        unroll::<4>(|which| {
+            let step = (word + which as u32 / 2) * words;
+            let at = self.elements[which % 2].map(|place| place + step);
+            if const { PER == 1 } {
+                fragment[which] = round_tf32(tile.cast::<u32>().read(at[0]));
+            } else if const { WHOLE } {
+                fragment[which] = tile.cast::<u32>().read(at[0] / PER as u32);
             } else {
-                u32::from(tile.cast::<u8>().read(at[which]))
-            };
-            bits |= element << (which * 32 / PER);
+                unroll::<PER>(|element| {
+                    let bits = if const { PER == 2 } {
+                        u32::from(tile.cast::<u16>().read(at[element]))
+                    } else {
+                        u32::from(tile.cast::<u8>().read(at[element]))
+                    };
+                    fragment[which] |= bits << (element * 32 / PER);
+                });
+            }
         });
-        bits
+        fragment
+    }
+
+    /// Adds the products of a stage to a warp's sums, of the first `BLOCKS` blocks of eight columns.
+    #[device]
+    #[inline(always)]
+    fn multiply<T: Output, const WHOLE: bool, const BLOCKS: usize>(
+        &self,
+        (a_tile, b_tile): (Shared<T>, Shared<T>),
+        sums: &mut [u32; 16],
+    ) {
+        let pitch = const { DEPTH_BYTES / 4 + 4 };
+        let lane = warp::lane_id();
+        let b_tile = b_tile.cast::<u32>().offset(lane / 4 * pitch + lane % 4);
+        // What is known of it would be computed before all stages, for registers of its own.
+        let words = opaque(self.words);
+        unroll::<{ (DEPTH_BYTES / 32) as usize }>(|step| {
+            let word = 2 * step as u32;
+            let a = self.read::<T, WHOLE>(a_tile, word, words);
+            unroll::<BLOCKS>(|block| {
+                let at = block as u32 * 8 * pitch + word * 4;
+                let b = [b_tile.read(at), b_tile.read(at + 4)];
+                let new = multiply_add::<T>(a, b, [0, 1, 2, 3].map(|which| sums[block * 4 + which]));
+                unroll::<4>(|which| sums[block * 4 + which] = new[which]);
+            });
+        });
     }
 }
 
@@ -209,41 +341,46 @@ pub(crate) fn product<T: Output, const N: usize, const PER: usize>(
     factors: Factors,
     scales: (T::Scale, T::Scale),
 ) {
-    const { assert!(N * size_of::<T>() == 16 && PER * size_of::<T>() == 4) };
-    let depth = const { DEPTH_BYTES / 16 * N as u32 };
+    const { assert!(N as u32 == Factor::<T>::VECTOR && PER as u32 == Factor::<T>::PER) };
+    let depth = const { Factor::<T>::DEPTH };
     let stages = shared::dynamic().array::<T>(THIN_SHARED_BYTES / size_of::<T>() as u32);
     let [tile_rows, tile_columns] = THIN_TILE;
     let (rows, columns) = (product.m.div_ceil(tile_rows), product.n.div_ceil(tile_columns));
     let Place { row, column, matrix: number } = Place::of(block_idx_x(), rows, columns);
     let (row, column) = (row * tile_rows, column * tile_columns);
     let [matrix, first, end] = product.of_part(number);
-    let a = Factor::<T, N, PER, { THIN_TILE[0] }> {
-        matrix: a.offset(u64::from(matrix) * factors.batch[0]),
-        leading: factors.leading[0],
-        across: product.across[0] != 0,
-        extent: product.m,
-        first: row,
+    let of = |at: usize, matrices: Global<T>, extent, first| Factor::<T> {
+        matrix: matrices.offset(u64::from(matrix) * factors.batch[at]),
+        leading: factors.leading[at],
+        across: product.across[at] != 0,
+        extent,
+        first,
         k: end,
     };
-    let b = Factor::<T, N, PER, { THIN_TILE[1] }> {
-        matrix: b.offset(u64::from(matrix) * factors.batch[1]),
-        leading: factors.leading[1],
-        across: product.across[1] != 0,
-        extent: product.n,
-        first: column,
-        k: end,
-    };
+    let (a, b) = (of(0, a, product.m, row), of(1, b, product.n, column));
     let stage = |number: u32| {
-        let a_tile = stages.offset(number % STAGES * const { STAGE_BYTES / size_of::<T>() as u32 });
-        (a_tile, a_tile.offset(const { 128 * (DEPTH_BYTES + 16) / size_of::<T>() as u32 }))
+        let elements = const { (A_BYTES + B_BYTES) / size_of::<T>() as u32 };
+        let a_tile = stages.offset(number % STAGES * elements);
+        (a_tile, a_tile.offset(const { A_BYTES / size_of::<T>() as u32 }))
     };
-    let warp_row = thread_idx_x() / 32 * 32;
-    let places = (a.places(warp_row, first), b.places(0, first));
-    // Fragments of the tile that have rows, and columns.
-    let of_rows = (product.m - row).saturating_sub(warp_row).min(32).div_ceil(16);
-    let of_columns = (product.n - column).min(tile_columns).div_ceil(8);
+    let thread = thread_idx_x();
+    // Vectors of a line that begins at a multiple of 16 bytes; another has one more.
+    let (in_line, lines) =
+        if a.across { (tile_rows / const { N as u32 }, depth) } else { (DEPTH_BYTES / 16, tile_rows) };
+    let mut copies = Copies::of(&a, first, thread / in_line, thread % in_line, THIN_THREADS / in_line);
+    let mut ends = Copies::of(&a, first, thread % lines, in_line, lines);
+    let has_ends = thread < lines && ends.shift > 0;
+    let elements = Elements::of::<N>(b.across);
+    let warp_row = thread / 32 * 16;
+    let places = Places::<PER>::of(&a, warp_row, first);
+    let strides = a.matrix.address() | (a.leading * size_of::<T>() as u64);
+    let is_whole = !a.across && strides.is_multiple_of(4);
+    let columns = (product.n - column).min(tile_columns).next_multiple_of(8);
+    // Rows that fragments have.
+    let rows = product.m.next_multiple_of(16);
     let steps = (end - first).div_ceil(depth);
-    let mut sums = [0; 32];
+    let mut sums = [0; 16];
+    let mut of_b = [T::default(); N];
     let mut step = 0;
     // Copies are two stages ahead, in one place of the code: they are most of it.
     while step < steps + (STAGES - 1) {
@@ -253,14 +390,28 @@ pub(crate) fn product<T: Output, const N: usize, const PER: usize>(
             wait::<{ STAGES - 2 }>();
             sync_threads();
         }
+        if step > 0 && step <= steps {
+            elements.write(b.across, stage(step - 1).1, of_b, if columns > 8 { tile_columns } else { 8 });
+        }
         if step < steps {
-            let (a_tile, b_tile) = stage(step);
-            a.load(a_tile, first + step * depth);
-            b.load(b_tile, first + step * depth);
+            let (tile, k) = (stage(step).0, first + step * depth);
+            // Zeros of rows that are not there stay.
+            let rows = if step < STAGES { rows } else { 0 };
+            copies.start::<N, 4>(&a, tile, k, rows);
+            if has_ends {
+                ends.start::<N, 1>(&a, tile, k, rows);
+            }
+            of_b = elements.read(&b, k);
         }
         commit();
-        if step >= STAGES - 1 {
-            multiply(&places, stage(step - (STAGES - 1)), [of_rows, of_columns], &mut sums);
+        if step >= STAGES - 1 && row + warp_row < product.m {
+            let stage = stage(step - (STAGES - 1));
+            match (is_whole, columns > 8) {
+                (true, true) => places.multiply::<T, true, 4>(stage, &mut sums),
+                (true, false) => places.multiply::<T, true, 1>(stage, &mut sums),
+                (false, true) => places.multiply::<T, false, 4>(stage, &mut sums),
+                (false, false) => places.multiply::<T, false, 1>(stage, &mut sums),
+            }
         }
         step += 1;
     }
@@ -269,52 +420,12 @@ pub(crate) fn product<T: Output, const N: usize, const PER: usize>(
     write(&sums, stages.cast(), c, &product, Place { row, column, matrix: number }, scales);
 }
 
-/// Adds the products of a stage to a warp's sums.
-#[device]
-#[inline(always)]
-fn multiply<T: Output, const PER: usize>(
-    (of_a, of_b): &(Places<PER>, Places<PER>),
-    (a_tile, b_tile): (Shared<T>, Shared<T>),
-    [rows, columns]: [u32; 2],
-    sums: &mut [u32; 32],
-) {
-    if rows == 0 {
-        return;
-    }
-    let mut word = 0;
-    while word < DEPTH_BYTES / 16 {
-        word = rolled(word);
-        let mut b = [[0; 2]; 4];
-        unroll::<4>(|j| {
-            if (j as u32) < columns {
-                b[j] = [0, 1].map(|i| of_b.read(b_tile, j as u32 / 2, j % 2, word + i));
-            }
-        });
-        unroll::<2>(|i| {
-            if (i as u32) < rows {
-                let mut a = [0; 4];
-                unroll::<4>(|which| {
-                    a[which] = of_a.read(a_tile, i as u32, which % 2, word + which as u32 / 2)
-                });
-                unroll::<4>(|j| {
-                    if (j as u32) < columns {
-                        let at = (i * 4 + j) * 4;
-                        let new = multiply_add::<T>(a, b[j], [0, 1, 2, 3].map(|which| sums[at + which]));
-                        unroll::<4>(|which| sums[at + which] = new[which]);
-                    }
-                });
-            }
-        });
-        word += 2;
-    }
-}
-
 /// Writes the block's sums to C, neighbours by neighbouring lanes whichever way it lies, through shared memory, in
 /// lines that are padded by a word.
 #[device]
 #[inline(always)]
 fn write<T: Output>(
-    sums: &[u32; 32],
+    sums: &[u32; 16],
     staging: Shared<u32>,
     c: GlobalMut<T>,
     product: &Product,
@@ -323,10 +434,9 @@ fn write<T: Output>(
 ) {
     const PITCH: u32 = THIN_TILE[1] + 1;
     let (thread, lane) = (thread_idx_x(), warp::lane_id());
-    let own = (thread / 32 * 32 + lane / 4) * PITCH + lane % 4 * 2;
-    unroll::<32>(|at| {
-        let (rows, block) = (at / 16 * 16 + at / 2 % 2 * 8, at / 4 % 4);
-        staging.write(own + rows as u32 * PITCH + (block * 8 + at % 2) as u32, sums[at]);
+    let own = (thread / 32 * 16 + lane / 4) * PITCH + lane % 4 * 2;
+    unroll::<16>(|at| {
+        staging.write(own + (at / 2 % 2 * 8) as u32 * PITCH + (at / 4 * 8 + at % 2) as u32, sums[at]);
     });
     sync_threads();
     let rows = (product.m - row).min(THIN_TILE[0]);
