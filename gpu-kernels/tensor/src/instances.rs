@@ -9,29 +9,34 @@ use crate::finish::finish;
 use crate::lanes::{self, Factors};
 use crate::pack::{self, Packing};
 use crate::place::Product;
+use crate::warps::{ACROSS, ALONG, EITHER};
 use crate::{thin, warps};
 
 macro_rules! products_by_warps {
-    ($($name:ident: $T:ident, $Scale:ident, $sums:literal, $bounds:tt;)*) => { $(
+    ($($name:ident: $T:ident, $Scale:ident, $sums:literal, $lies:ident, $bounds:tt;)*) => { $(
         /// A product of matrices in boxes of [`boxes`](crate::boxes) by blocks of [`threads`](crate::threads()) threads
         /// with [`shared_bytes`](crate::shared_bytes()), at most as many as C has tiles of [`ROWS`](crate::ROWS) ×
         /// [`columns`](crate::columns()).
         #[kernel(images = sm_90a, launch_bounds $bounds)]
         pub fn $name(a: TensorMap, b: TensorMap, c: GlobalMut<$T>, product: Product, alpha: $Scale, beta: $Scale) {
-            warps::product::<$T, $sums, { $sums / 16 }>(&a, &b, c, product, alpha, beta);
+            warps::product::<$T, $sums, { $sums / 16 }, { $sums / 32 }, { $sums / 64 }, { $lies }>(
+                &a, &b, c, product, alpha, beta,
+            );
         }
     )* };
 }
-// How many sums a thread has, and how many blocks a multiprocessor.
+// How many sums a thread has, how A lies, and how many blocks a multiprocessor has.
 products_by_warps! {
-    tensor_bf16_256: bf16, f32, 128, (384, 1);
-    tensor_bf16_128: bf16, f32, 64, (288, 2);
-    tensor_f16_256: f16, f32, 128, (384, 1);
-    tensor_f16_128: f16, f32, 64, (288, 2);
-    tensor_tf32_256: f32, f32, 128, (384, 1);
-    tensor_tf32_128: f32, f32, 64, (288, 2);
-    tensor_i8_256: i8, i32, 128, (384, 1);
-    tensor_i8_128: i8, i32, 64, (288, 2);
+    tensor_bf16_256: bf16, f32, 128, ALONG, (384, 1);
+    tensor_bf16_256_across: bf16, f32, 128, ACROSS, (384, 1);
+    tensor_bf16_128: bf16, f32, 64, EITHER, (288, 2);
+    tensor_f16_256: f16, f32, 128, ALONG, (384, 1);
+    tensor_f16_256_across: f16, f32, 128, ACROSS, (384, 1);
+    tensor_f16_128: f16, f32, 64, EITHER, (288, 2);
+    tensor_tf32_256: f32, f32, 128, ALONG, (384, 1);
+    tensor_tf32_128: f32, f32, 64, ALONG, (288, 2);
+    tensor_i8_256: i8, i32, 128, ALONG, (384, 1);
+    tensor_i8_128: i8, i32, 64, ALONG, (288, 2);
 }
 
 macro_rules! products_by_lanes {

@@ -21,7 +21,7 @@ pub struct Product {
     pub count: u32,
     /// Whether C is of the factors' type and not of the sums': 1 or 0.
     pub narrow: u32,
-    /// Whether four elements of C may be accessed at once, the last of a row, too: 1 or 0.
+    /// Whether 16 bytes of C may be accessed at once, the last of a row, too, or four elements, or one: 2, 1 or 0.
     pub vectors: u32,
     /// Parts that the sums are cut into: each is a product of its own.
     pub parts: u32,

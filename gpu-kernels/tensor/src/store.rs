@@ -21,6 +21,10 @@ const fn pitch(blocks: usize) -> u32 {
     8 * blocks as u32 + 8
 }
 
+/// Words of shared memory for a warp that writes whole lines: 16 rows of 256 bytes, padded by a vector.
+pub(crate) const WHOLE_STAGING: u32 = 16 * WHOLE_PITCH;
+const WHOLE_PITCH: u32 = 64 + 4;
+
 /// A type of factors, as what a sum can become.
 pub trait Output: wgmma::Factor {
     /// The sums' type, and that of `alpha` and `beta`.
@@ -56,6 +60,9 @@ pub trait Output: wgmma::Factor {
         old: impl FnOnce() -> Self::Scale,
     ) -> Self::Scale;
 
+    /// Two sums, scaled and rounded, in a word. Not asked for where C is never of this type.
+    fn pack(sums: [u32; 2], alpha: Self::Scale) -> u32;
+
     /// Whether C is read: not where `beta` is zero.
     fn reads(beta: Self::Scale) -> bool;
 
@@ -68,7 +75,7 @@ pub trait Output: wgmma::Factor {
 
 /// What all with sums of `f32` have.
 macro_rules! floats {
-    ($($T:ty: $narrows:literal |$a:ident, $b:ident| $across:tt, $write:expr, $narrow:expr, $widen:expr;)*) => { $(
+    ($($T:ty: $narrows:literal |$a:ident, $b:ident| $across:tt, $write:expr, $pack:expr, $narrow:expr, $widen:expr;)*) => { $(
         impl Output for $T {
             type Scale = f32;
             const NARROWS: bool = $narrows;
@@ -111,6 +118,12 @@ macro_rules! floats {
                 if beta == 0.0 { product } else { gpu_std::float::mul_add(beta, old(), product) }
             }
 
+            #[device]
+            #[inline(always)]
+            fn pack(sums: [u32; 2], alpha: f32) -> u32 {
+                $pack(sums.map(|sum| Self::times(sum, alpha)))
+            }
+
             #[inline(always)]
             fn reads(beta: f32) -> bool {
                 beta != 0.0
@@ -130,10 +143,10 @@ macro_rules! floats {
     (@multiply $T:ty, [$a:tt $b:tt]) => { wgmma::multiply_add::<$T, $a, $b, SUMS> };
 }
 floats! {
-    bf16: true |A, B| [A B], write_halves, bf16::from_f32, bf16::to_f32;
-    f16: true |A, B| [A B], write_halves, f16::from_f32, f16::to_f32;
+    bf16: true |A, B| [A B], write_halves, pack_halves::<bf16>, bf16::from_f32, bf16::to_f32;
+    f16: true |A, B| [A B], write_halves, pack_halves::<f16>, f16::from_f32, f16::to_f32;
     // As tf32, whose tiles are contiguous along `k`.
-    f32: false |_A, _B| [false false], write_floats, core::convert::identity, core::convert::identity;
+    f32: false |_A, _B| [false false], write_floats, never_packed, core::convert::identity, core::convert::identity;
 }
 
 /// Sums of `i32`, which wrap. Tiles are contiguous along `k`, and C is of the sums' type.
@@ -182,6 +195,11 @@ impl Output for i8 {
     }
 
     #[inline(always)]
+    fn pack(sums: [u32; 2], alpha: i32) -> u32 {
+        Self::times(sums[0], alpha).cast_unsigned()
+    }
+
+    #[inline(always)]
     fn reads(beta: i32) -> bool {
         beta != 0
     }
@@ -206,6 +224,17 @@ fn write_halves<T: Half + Output<Scale = f32>, const V: usize>(c: GlobalMut<T>, 
     } else {
         unroll::<V>(|at| c.write(at as u32, T::narrow(values[at])));
     }
+}
+
+#[device]
+#[inline(always)]
+fn pack_halves<T: Half>([a, b]: [f32; 2]) -> u32 {
+    pack::<T>(a, b)
+}
+
+/// A C of `f32` is one of sums, of which no two are a word.
+fn never_packed([a, _]: [f32; 2]) -> u32 {
+    a.to_bits()
 }
 
 #[device]
@@ -261,7 +290,7 @@ impl<T: Output> Target<'_, T> {
             if self.product.vectors != 0 {
                 let mut pass = 0;
                 while pass < const { BLOCKS as u32 / 2 } {
-                    self.pass::<4, BLOCKS>(pass, place, matrix);
+                    self.pass::<4, BLOCKS>(rolled(pass), place, matrix);
                     pass += 1;
                 }
             } else {
@@ -273,6 +302,70 @@ impl<T: Output> Target<'_, T> {
             }
             part += 1;
         }
+    }
+
+    /// Writes a warp's 16 rows of `SUMS * 2` columns to a C whose elements are accessed 16 bytes at a time and not read, 256
+    /// bytes of each row together.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn write_whole<const WIDE: usize, const NARROW: usize, const SUMS: usize>(
+        &self,
+        sums: &[u32; SUMS],
+        place: Place,
+    ) {
+        if T::NARROWS && self.product.narrow != 0 {
+            self.lines::<NARROW, 16, 1, SUMS>(sums, place, |sums| [T::pack(sums, self.alpha)]);
+        } else {
+            self.lines::<WIDE, 8, 2, SUMS>(sums, place, |sums| {
+                sums.map(|sum| T::bits(T::times(sum, self.alpha)))
+            });
+        }
+    }
+
+    /// The same in `CHUNKS` parts of `BLOCKS` blocks of eight columns; two elements of C are `WORDS` words.
+    #[device]
+    #[inline(always)]
+    fn lines<const CHUNKS: usize, const BLOCKS: usize, const WORDS: usize, const SUMS: usize>(
+        &self,
+        sums: &[u32; SUMS],
+        Place { row, column, matrix }: Place,
+        pack: impl Fn([u32; 2]) -> [u32; WORDS],
+    ) {
+        const { assert!(SUMS == 4 * BLOCKS * CHUNKS && BLOCKS * WORDS == 16) };
+        let words = WORDS as u32;
+        let lane = warp::lane_id();
+        let own = lane / 4 * WHOLE_PITCH + lane % 4 * words;
+        let (line, vector) = (lane / 16, lane % 16);
+        let (row, column) = (row + line, column + vector * (8 / words));
+        let start = u64::from(matrix) * self.product.c_batch
+            + u64::from(row) * self.product.c_leading
+            + u64::from(column);
+        let mut first = self.c.cast::<u32>().offset(start * u64::from(words) / 2);
+        let down = self.product.c_leading * u64::from(words);
+        let staged = line * WHOLE_PITCH + vector * 4;
+        unroll::<CHUNKS>(|chunk| {
+            // What was there before has been read, and what is there then has been written.
+            warp::sync_warp(warp::FULL);
+            unroll::<BLOCKS>(|block| {
+                unroll::<2>(|half| {
+                    let at = (chunk * BLOCKS + block) * 4 + half * 2;
+                    let place = own + half as u32 * 8 * WHOLE_PITCH + block as u32 * 4 * words;
+                    self.staging.write_vec(place, pack([sums[at], sums[at + 1]]));
+                });
+            });
+            warp::sync_warp(warp::FULL);
+            let is_inside = column + chunk as u32 * 8 * (BLOCKS as u32) < self.product.n;
+            let mut target = first;
+            unroll::<8>(|pass| {
+                let pass = pass as u32;
+                let values = self.staging.read_vec::<4>(staged + pass * 2 * WHOLE_PITCH);
+                if is_inside && row + 2 * pass < self.product.m {
+                    target.write_vec(0, values);
+                }
+                target = target.offset(down);
+            });
+            first = first.offset(64);
+        });
     }
 
     /// Writes `V` neighbours a lane of the eight rows from `[row, column]` on.

@@ -36,6 +36,8 @@ struct Factor<T: Output> {
     matrix: Global<T>,
     leading: u64,
     across: bool,
+    /// Whether nothing is between lines.
+    dense: bool,
     /// Rows of A, columns of B: all of them, and the tile's first.
     extent: u32,
     first: u32,
@@ -69,9 +71,9 @@ impl<T: Output> Factor<T> {
 
 /// What a thread copies of A: the vectors of 16 bytes at one place of each `step`th line. Those lines begin alike: `step` of
 /// them are a multiple of 16 bytes, whatever is between lines, and so is a stage.
-struct Copies<T: Output> {
-    /// Where the first line begins, of the whole matrix.
-    source: Global<T>,
+struct Copies {
+    /// Where the first line begins, in elements of the matrix.
+    start: u64,
     /// The tile's line, and the place in it as if lines began at multiples of 16 bytes.
     line: u32,
     place: u32,
@@ -79,13 +81,13 @@ struct Copies<T: Output> {
     step: u32,
 }
 
-impl<T: Output> Copies<T> {
+impl Copies {
     #[device]
     #[inline(always)]
-    fn of(a: &Factor<T>, k: u32, line: u32, vector: u32, step: u32) -> Self {
+    fn of<T: Output>(a: &Factor<T>, k: u32, line: u32, vector: u32, step: u32) -> Self {
         let first = if a.across { k } else { a.first };
         Self {
-            source: a.matrix.offset(u64::from(first + line) * a.leading),
+            start: u64::from(first + line) * a.leading,
             line,
             place: vector * Factor::<T>::VECTOR,
             shift: a.shift(line, k),
@@ -93,11 +95,11 @@ impl<T: Output> Copies<T> {
         }
     }
 
-    /// Starts the copies of `LOADS` vectors of 16 bytes, `N` elements each, from `k` on. Lines of zeros are needed along
-    /// `k`, and to `rows`.
+    /// Starts the copies of `LOADS` vectors of 16 bytes, `N` elements each, from `k` on. Zeros are needed along `k`, and to
+    /// `rows`: where that is zero what lies behind the matrix's rows may be anything.
     #[device]
     #[inline(always)]
-    fn start<const N: usize, const LOADS: usize>(
+    fn start<T: Output, const N: usize, const LOADS: usize>(
         &mut self,
         a: &Factor<T>,
         tile: Shared<T>,
@@ -105,40 +107,46 @@ impl<T: Output> Copies<T> {
         rows: u32,
     ) {
         let (first, line, line_end, length, needed) = if a.across {
-            (a.first, k + self.line, a.k, a.extent, u32::MAX)
+            let is_row = rows > 0 || a.first + self.place < a.extent + self.shift;
+            (a.first, k + self.line, a.k, a.extent, if is_row { u32::MAX } else { 0 })
         } else {
             (k, a.first + self.line, a.extent, a.k, rows.max(a.extent))
         };
         let begin = first + self.place;
-        let is_whole = begin >= self.shift && begin - self.shift + Factor::<T>::VECTOR <= length;
+        let last = line + (LOADS as u32 - 1) * self.step;
+        // Where nothing is between lines, what comes before one and behind it may be read; of the latter the sums along
+        // `k` must not see anything.
+        let follows = a.dense && line > 0;
+        let is_followed = a.dense && a.across && last + 1 < line_end;
+        let is_whole = (begin >= self.shift || follows)
+            && (begin + Factor::<T>::VECTOR <= length + self.shift
+                || is_followed && begin < length + self.shift);
         let target = tile.offset(self.line * a.pitch() + self.place);
         let down = self.step * a.pitch();
         let between = u64::from(self.step) * a.leading;
         if is_whole {
-            let mut source = self.source;
+            let first = self.start + u64::from(begin) - u64::from(self.shift);
             unroll::<LOADS>(|at| {
                 if line + at as u32 * self.step < line_end {
-                    copy::<T, N>(target, at as u32 * down, source, begin - self.shift);
+                    copy::<T, N>(target, at as u32 * down, a.matrix.offset(first + at as u64 * between), 0);
                 }
-                source = source.offset(between);
             });
         }
-        if !is_whole || (line + (LOADS as u32 - 1) * self.step >= line_end && needed > line_end) {
-            let mut source = self.source;
+        if needed > 0 && (!is_whole || last >= line_end && needed > line_end) {
             let mut at = 0;
             while at < LOADS as u32 {
                 at = rolled(at);
                 let line = line + at * self.step;
                 let length = if line < line_end { length } else { 0 };
                 if line < needed && !(is_whole && line < line_end) {
+                    let source = a.matrix.offset(self.start + u64::from(at) * between);
                     by_element::<T, N>(target.offset(at * down), source, begin, self.shift, length);
                 }
-                source = source.offset(between);
                 at += 1;
             }
         }
         if a.across {
-            self.source = self.source.offset(u64::from(Factor::<T>::DEPTH) * a.leading);
+            self.start += u64::from(Factor::<T>::DEPTH) * a.leading;
         }
     }
 }
@@ -353,6 +361,7 @@ pub(crate) fn product<T: Output, const N: usize, const PER: usize>(
         matrix: matrices.offset(u64::from(matrix) * factors.batch[at]),
         leading: factors.leading[at],
         across: product.across[at] != 0,
+        dense: factors.leading[at] == u64::from(if product.across[at] != 0 { extent } else { product.k }),
         extent,
         first,
         k: end,
@@ -397,9 +406,9 @@ pub(crate) fn product<T: Output, const N: usize, const PER: usize>(
             let (tile, k) = (stage(step).0, first + step * depth);
             // Zeros of rows that are not there stay.
             let rows = if step < STAGES { rows } else { 0 };
-            copies.start::<N, 4>(&a, tile, k, rows);
+            copies.start::<T, N, 4>(&a, tile, k, rows);
             if has_ends {
-                ends.start::<N, 1>(&a, tile, k, rows);
+                ends.start::<T, N, 1>(&a, tile, k, rows);
             }
             of_b = elements.read(&b, k);
         }

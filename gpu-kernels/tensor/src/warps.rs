@@ -45,14 +45,23 @@ pub const fn stages(sums: usize) -> u32 {
 /// Blocks of eight columns that a warp writes together.
 const BLOCKS: usize = 8;
 
+/// Words of a warp's sums on their way to C.
+const STAGING: u32 = store::WHOLE_STAGING;
+const _: () = assert!(STAGING >= store::staging(BLOCKS));
+
 /// Dynamic shared memory of a block. Where it goes on to other tiles, the sums on their way to C have memory of their own,
 /// since the ring fills again meanwhile.
 pub const fn shared_bytes(sums: usize) -> u32 {
     let ring = stages(sums) * (ROWS + columns(sums)) * wgmma::DEPTH_BYTES;
-    ring + (2 * stages(sums) + 1) * 8 + if sums == 128 { 8 + WARPS * store::staging(BLOCKS) * 4 } else { 0 }
+    ring + (2 * stages(sums) + 1) * 8 + if sums == 128 { 8 + WARPS * STAGING * 4 } else { 0 }
 }
 
 const A_BYTES: u32 = ROWS * wgmma::DEPTH_BYTES;
+
+/// How a kernel takes A: contiguous along `k`, across, or either, which is more for the driver to compile.
+pub(crate) const ALONG: usize = 0;
+pub(crate) const ACROSS: usize = 1;
+pub(crate) const EITHER: usize = 2;
 
 /// Elements along and rows of the boxes that are copied of A and of B, for elements of so many bytes and a tile of so many
 /// columns. Of a factor that is contiguous across `k` a box has 128 bytes across, and the tile several of them.
@@ -135,7 +144,14 @@ impl<T: Output, const SUMS: usize> Ring<T, SUMS> {
 /// there are tiles.
 #[device]
 #[inline(always)]
-pub(crate) fn product<T: Output, const SUMS: usize, const PARTS: usize>(
+pub(crate) fn product<
+    T: Output,
+    const SUMS: usize,
+    const PARTS: usize,
+    const WIDE: usize,
+    const NARROW: usize,
+    const A_LIES: usize,
+>(
     a: &TensorMap,
     b: &TensorMap,
     c: GlobalMut<T>,
@@ -165,11 +181,8 @@ pub(crate) fn product<T: Output, const SUMS: usize, const PARTS: usize>(
         Barrier::at(ring.barriers, 2 * stages).init(WARPS);
         fence_init();
     }
-    let staging = if const { Ring::<T, SUMS>::PERSISTENT } {
-        shared.array(WARPS * store::staging(BLOCKS))
-    } else {
-        ring.a.cast()
-    };
+    let staging =
+        if const { Ring::<T, SUMS>::PERSISTENT } { shared.array(WARPS * STAGING) } else { ring.a.cast() };
     sync_threads();
 
     let tile_columns = const { Ring::<T, SUMS>::COLUMNS };
@@ -177,6 +190,11 @@ pub(crate) fn product<T: Output, const SUMS: usize, const PARTS: usize>(
     let tiles = rows * columns * product.count * product.parts;
     // Only of 16 bits.
     let [a_across, b_across] = product.across.map(|across| size_of::<T>() == 2 && across != 0);
+    let a_across = match A_LIES {
+        ALONG => false,
+        ACROSS => true,
+        _ => a_across,
+    };
     let mut tile = block_idx_x();
     if thread >= WARPS * 32 {
         if const { SUMS == 128 } {
@@ -231,12 +249,13 @@ pub(crate) fn product<T: Output, const SUMS: usize, const PARTS: usize>(
                 }
                 multiplied.wait(0);
             }
-            let staging = staging.offset(warp * store::staging(BLOCKS));
-            Target { c, product: &product, alpha, beta, staging }.write::<BLOCKS, PARTS, SUMS>(
-                &sums,
-                place,
-                |strip| [0, strip * 8 * BLOCKS as u32],
-            );
+            let staging = staging.offset(warp * STAGING);
+            let target = Target { c, product: &product, alpha, beta, staging };
+            if product.vectors == 2 && !T::reads(beta) {
+                target.write_whole::<WIDE, NARROW, SUMS>(&sums, place);
+            } else {
+                target.write::<BLOCKS, PARTS, SUMS>(&sums, place, |strip| [0, strip * 8 * BLOCKS as u32]);
+            }
             if const { !Ring::<T, SUMS>::PERSISTENT } {
                 break;
             }

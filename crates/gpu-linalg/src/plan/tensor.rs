@@ -166,7 +166,10 @@ impl Plan {
         // Blocks of the wide tile go on to another one.
         let grid = if sums == 128 { grid.min(multiprocessors) } else { grid };
         let strides = c.matrix.leading_dimension() | c.stride | c.matrix.columns();
-        let vectors = strides.is_multiple_of(4) && c_address.is_multiple_of(4 * c_bytes as u64);
+        let accessed = |bytes: usize| {
+            (strides * c_bytes).is_multiple_of(bytes) && c_address.is_multiple_of(bytes as u64)
+        };
+        let vectors = if accessed(16) { 2 } else { u32::from(accessed(4 * c_bytes)) };
         let product = Product {
             c_leading: c.matrix.leading_dimension() as u64,
             c_batch: c.stride as u64,
@@ -175,7 +178,7 @@ impl Plan {
             k,
             count: c.count as u32,
             narrow: u32::from(c_bytes == bytes && bytes < size_of::<f32>()),
-            vectors: vectors.into(),
+            vectors,
             parts,
             part,
             across: across.map(u32::from),
@@ -189,7 +192,7 @@ impl Plan {
             finish = Some((adds, product));
             product.c_leading = part_leading(n);
             product.c_batch = u64::from(m) * part_leading(n);
-            (product.narrow, product.vectors) = (0, 1);
+            (product.narrow, product.vectors) = (0, 2);
         }
         let launch = LaunchConfig::linear(grid, threads(sums)).shared(shared_bytes(sums));
         let thin = if is_thin { Some(Thin::new(product, factors, count)?) } else { None };
@@ -258,11 +261,11 @@ pub fn split(bytes: usize, [m, n, k]: [u32; 3], count: usize) -> (u32, u32) {
 }
 
 /// Predicted microseconds, on an H200, of so many blocks with a thin factor and of their steps: the time from a step's
-/// copies to the next one's, or that of the memory, of which a step of all blocks that there is room for reads 8 MB.
+/// copies to the next one's, or that of the memory, of which a step of all blocks that there is room for reads 5 MB.
 fn thin_time(blocks: u64, steps: u32) -> f64 {
-    const ROOM: u64 = 3 * PLANNED_FOR;
+    const ROOM: u64 = 2 * PLANNED_FOR;
     const OF_BLOCK: f64 = 0.0054;
-    let step = |blocks: u64| if blocks == 0 { 0.0 } else { (blocks as f64 * OF_BLOCK).max(0.45) };
+    let step = |blocks: u64| if blocks == 0 { 0.0 } else { (blocks as f64 * OF_BLOCK).max(1.0) };
     f64::from(steps) * ((blocks / ROOM) as f64 * step(ROOM) + step(blocks % ROOM))
 }
 

@@ -42,7 +42,8 @@ mod sealed {
     pub type OfPacking<B> = (Global<B>, Global<B>, GlobalMut<u32>, kernels::Packing);
 
     /// # Safety
-    /// Each is the kernel of this type: with 128 sums a thread, with 64, for capability 8.0, for thin factors, for parts,
+    /// Each is the kernel of this type: with 128 sums a thread, where A lies
+    /// along the inner axis and across, with 64, for capability 8.0, for thin factors, for parts,
     /// and for copies of elements that have the size of `Bits`.
     pub unsafe trait Kernels: gpu_core::Element {
         /// The sums' type, and that of `alpha` and `beta`.
@@ -54,6 +55,7 @@ mod sealed {
         type Bits: gpu_std::memory::Element;
         type Pack: Kernel<Arguments = OfPacking<Self::Bits>>;
         type Wide: Kernel<Arguments = OfProduct<Self, Self::Sum>>;
+        type WideAcross: Kernel<Arguments = OfProduct<Self, Self::Sum>>;
         type Narrow: Kernel<Arguments = OfProduct<Self, Self::Sum>>;
         type Lanes: Kernel<Arguments = OfMatrices<Self, Self::Sum>>;
         type Thin: Kernel<Arguments = OfMatrices<Self, Self::Sum>>;
@@ -62,7 +64,7 @@ mod sealed {
 }
 
 macro_rules! elements {
-    ($($T:ident: $wide:ident $narrow:ident $lanes:ident $thin:ident $finish:ident;)*) => { $(
+    ($($T:ident: $wide:ident $across:ident $narrow:ident $lanes:ident $thin:ident $finish:ident;)*) => { $(
         // SAFETY: the table names the kernels of the type.
         unsafe impl sealed::Kernels for $T {
             type Sum = f32;
@@ -72,6 +74,7 @@ macro_rules! elements {
             type Bits = u16;
             type Pack = kernels::tensor_pack_16;
             type Wide = kernels::$wide;
+            type WideAcross = kernels::$across;
             type Narrow = kernels::$narrow;
             type Lanes = kernels::$lanes;
             type Thin = kernels::$thin;
@@ -106,11 +109,11 @@ macro_rules! elements {
     )* };
 }
 elements! {
-    bf16: tensor_bf16_256 tensor_bf16_128 tensor_bf16 tensor_thin_bf16 tensor_finish_bf16;
-    f16: tensor_f16_256 tensor_f16_128 tensor_f16 tensor_thin_f16 tensor_finish_f16;
+    bf16: tensor_bf16_256 tensor_bf16_256_across tensor_bf16_128 tensor_bf16 tensor_thin_bf16 tensor_finish_bf16;
+    f16: tensor_f16_256 tensor_f16_256_across tensor_f16_128 tensor_f16 tensor_thin_f16 tensor_finish_f16;
 }
 
-// SAFETY: the kernels of tf32; the sums of parts are `f32`, and so is C: the kernel for parts of `bf16` adds them.
+// SAFETY: the kernels of tf32, whose factors lie along the inner axis; the sums of parts are `f32`, and so is C: the kernel for parts of `bf16` adds them.
 unsafe impl sealed::Kernels for f32 {
     type Sum = f32;
     const ONE: f32 = 1.0;
@@ -119,6 +122,7 @@ unsafe impl sealed::Kernels for f32 {
     type Bits = u32;
     type Pack = kernels::tensor_pack_tf32;
     type Wide = kernels::tensor_tf32_256;
+    type WideAcross = kernels::tensor_tf32_256;
     type Narrow = kernels::tensor_tf32_128;
     type Lanes = kernels::tensor_tf32;
     type Thin = kernels::tensor_thin_tf32;
@@ -134,6 +138,7 @@ unsafe impl sealed::Kernels for i8 {
     type Bits = u8;
     type Pack = kernels::tensor_pack_i8;
     type Wide = kernels::tensor_i8_256;
+    type WideAcross = kernels::tensor_i8_256;
     type Narrow = kernels::tensor_i8_128;
     type Lanes = kernels::tensor_i8;
     type Thin = kernels::tensor_thin_i8;
@@ -224,7 +229,9 @@ pub(crate) fn by_warps<T: Kernels, C: gpu_core::Element>(
     // caller has checked that C and the scratch memory, which has room for the parts, share none with the factors. The
     // kernel keeps to C's shape. Memory is freed only after the work enqueued before.
     unsafe {
-        if plan.sums == 128 {
+        if plan.sums == 128 && plan.product.across[0] != 0 {
+            stream.launch::<T::WideAcross>(plan.launch, arguments)
+        } else if plan.sums == 128 {
             stream.launch::<T::Wide>(plan.launch, arguments)
         } else {
             stream.launch::<T::Narrow>(plan.launch, arguments)
