@@ -87,6 +87,10 @@ pub fn shapes() -> Vec<Shape> {
         all.push(one("i8", "i32", square(8192), transposed));
     }
     all.push(one("i8", "i32", square(4097), [false, true]));
+    // Few rows or columns.
+    all.push(one("i8", "i32", [4096, 16, 4096], [false, true]));
+    all.push(one("i8", "i32", [1, 4096, 4096], [false, false]));
+    all.push(one("i8", "i32", [1000, 9, 5001], [false, false]));
     // Lines that are not aligned.
     for n in [1000, 1023, 4097] {
         all.push(one("bf16", "bf16", square(n), [false, false]));

@@ -291,7 +291,7 @@ fn copied_factors_give_the_same_bits() {
             let starts = [[0, 0], [3, 8], [0, 1], [1, 5]][order];
             let case = Case {
                 // Of the first the copy pays.
-                shape: if order == 0 { [131, 270, 2003] } else { [131, 270, 203] },
+                shape: if order == 0 { [300, 400, 600] } else { [131, 270, 203] },
                 columns,
                 count: 1 + order % 2,
                 odd,

@@ -22,15 +22,14 @@ use crate::variants::TensorVariant;
 /// # Order and error
 /// On the CPU and in the simulator an element is a chain of products over ascending `k`, each added with one rounding,
 /// or the sum of several such chains, in ascending order (of more than 32, of neighbours first): how many is a function
-/// of the shapes and of C's order. The
-/// hardware adds several products at once and cuts bits off in doing so: its result is the same each time, but not
-/// that one. With `k` products and `u` = 2⁻²³ both are within `2 k u Σ |a| |b|` of the exact sum, then scaled by
+/// of the shapes and of C's order. The hardware adds several products at once and cuts bits off in doing so: its result
+/// is the same each time, but not that one. With `k` products and `u` = 2⁻²³ both are within `2 k u Σ |a| |b|` of the exact sum, then scaled by
 /// `alpha` and rounded to C's type.
 ///
 /// # Devices
 /// Compute capability 8.0 and later. Where C has at most 32 rows or columns, factors are read where they lie. Of other
-/// products the copy engine of 9.0 takes factors whose addresses, leading dimensions and
-/// strides of batches are multiples of 16 bytes; others are copied into `scratch` first where that pays (`plan::pack`),
+/// products the copy engine of 9.0 takes factors whose addresses, leading dimensions and strides of batches are
+/// multiples of 16 bytes; others are copied into `scratch` first where that pays (`plan::pack`, `plan::tensor`),
 /// which changes no bit, or go element by element. Before 8.0 it is an error that says so; [`gemm`](crate::gemm()) of
 /// `f32` runs everywhere.
 ///
@@ -84,11 +83,13 @@ pub(crate) fn gemm_tensor_by<T: TensorElement, C: TensorOutput<T>>(
 /// matrices or batches of them.
 ///
 /// Shapes, layouts, `alpha` and `beta` are those of [`gemm_tensor`](crate::gemm_tensor()); [`gemm`](crate::gemm())
-/// never does this on its own. `scratch` has at least [`gemm_tf32_scratch_len`] elements, as many as both factors and
-/// more; what is in it afterwards is unspecified.
+/// never does this on its own. `scratch` has at least [`gemm_tf32_scratch_len`] elements, mostly as many as both factors
+/// and more; what is in it afterwards is unspecified.
 ///
 /// A launch before the product's copies both factors into `scratch`, rounded and with lines along `k`, which is all
 /// that the tensor cores and the copy engine take of 32 bits. So layouts make little difference, and alignment none.
+/// Where C has at most 32 rows or columns, or the copies would take longer than they save, factors are read where they
+/// lie and rounded on their way.
 ///
 /// # Order and error
 /// tf32 has the exponent of `f32` and 10 bits of mantissa. Elements are rounded to the nearest, ties to even (the
@@ -149,8 +150,8 @@ pub(crate) fn gemm_tf32_by(
     })
 }
 
-/// Elements of scratch memory that [`gemm_tf32`] needs for factors and a C of these layouts: those of the copies, but
-/// where C has at most 32 rows or columns, and of the sums' parts. None where an extent is larger than what `gemm_tf32`
+/// Elements of scratch memory that [`gemm_tf32`] needs for factors and a C of these layouts: those of the copies, where
+/// factors are copied, and of the sums' parts. None where an extent is larger than what `gemm_tf32`
 /// takes.
 ///
 /// ```

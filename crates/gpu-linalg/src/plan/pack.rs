@@ -29,6 +29,21 @@ pub enum Packs {
     AlongInnerWhereNeeded,
 }
 
+impl Packs {
+    /// Which factors are copied, or would be where it pays.
+    pub fn candidates(self, bytes: usize, factors: [BatchLayout; 2], addresses: [u64; 2]) -> [bool; 2] {
+        let is_unaligned = |at: usize| !is_aligned(factors[at], addresses[at], bytes);
+        match self {
+            Self::Never => [false; 2],
+            Self::WherePays => [0, 1].map(is_unaligned),
+            Self::Always | Self::AlongInner => [true; 2],
+            Self::AlongInnerWhereNeeded => {
+                [0, 1].map(|at| factors[at].matrix.order() != ALONG_INNER[at] || is_unaligned(at))
+            }
+        }
+    }
+}
+
 /// A launch that copies one factor or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pack {
@@ -61,13 +76,8 @@ impl Pack {
         let is_empty = [a.0, a.1, b.1, factors[0].count].contains(&0);
         let copied = match packs {
             _ if is_empty => [false; 2],
-            Packs::Never => [false; 2],
             Packs::WherePays => pays(bytes, factors, addresses),
-            Packs::Always | Packs::AlongInner => [true; 2],
-            Packs::AlongInnerWhereNeeded => [0, 1].map(|at| {
-                let is_along = factors[at].matrix.order() == ALONG_INNER[at];
-                !is_along || !is_aligned(factors[at], addresses[at], bytes)
-            }),
+            packs => packs.candidates(bytes, factors, addresses),
         };
         if copied == [false; 2] {
             return Ok(None);
