@@ -11,12 +11,19 @@
 //! taken      = min(R, B / S) · w / most warps                the part of the places that ask at a time
 //! L(x)       = x_latency + taken · (x_loaded − x_latency)    x: memory, l2
 //!
-//! latency    = turnover + w · turnover_warp + waits.memory · L(memory) + waits.l2 · L(l2)
+//! τ          = waits.turns / (waits.memory + waits.l2)       the part of them in further turns of loops
+//! further    = τ · (waits.memory · memory_latency + waits.l2 · l2_latency) / f
+//! latency    = turnover + w · turnover_warp + (1 − τ) · (waits.memory · L(memory) + waits.l2 · L(l2))
 //!              + waits.shared · (shared_latency + barrier + w · barrier_warp), in cycles / f
 //!              + max(waits.computing − instructions / (P · B), 0) / f    beside what its instructions take there anyway
+//!              + further
+//! α          = max(1 − waits.shared / waits.turns, 0)        the part of the turns between which a block does not meet
+//! φ          = α · waits.turns / (waits.memory + waits.l2 + waits.shared)
 //! alone      = max(lines + wavefronts, lines written · store, bytes from l2 / l2_unit, instructions / P,
 //!              operations / (2 · lanes)) / (B · f)           a block's busiest level on its multiprocessor
-//! wave       = T(min(R, ⌈B / S⌉)):  T(n) = latency + alone · (1 + q(n − 1)),  q(n) = n · (T(n) − latency) / T(n)
+//! T(n; l, a) = l + a · (1 + q(n − 1)),  q(n) = n · (T(n) − l) / T(n)
+//! r          = min(R, ⌈B / S⌉)
+//! wave       = T(r; latency − α · further, (1 − φ) · alone) + T(r · w; α · further, φ · alone / w)
 //!
 //! issue      = I · instructions / (P · S · f)                arithmetic = I · operations / peak
 //! l1         = I · (lines + wavefronts) / (S · f)            one memory serves both, a line or a pass a cycle
@@ -30,12 +37,14 @@
 //! chain      = chain · 2 · l2_latency / f                    a store and the load that sees it
 //! ending     = last.memory · memory_latency + last.l2 · l2_latency + last.shared · (as above), in cycles / f
 //!              + l2_latency / f                              the way of what is stored
-//! time       = max(launch, gap + max(W · wave, latency + throughput) + chain + ending)
+//! time       = max(launch, gap + max(W · wave, latency − α · further + throughput) + chain + ending)
 //! bound      = max(necessary bytes / bandwidth, operations / peak)
 //! ```
 //!
 //! T and q are the mean value analysis of a closed network of one queue (Reiser and Lavenberg 1980): a block finds
-//! there what there was on average with one block less. A launch among many takes what the host needs to issue the
+//! there what there was on average with one block less. In further turns of a loop between which a block does not meet,
+//! its warps do so one by one: while one waits, others are served. They do not come all at once, as blocks of a wave do,
+//! so memory is as fast for each of them as for one alone. A launch among many takes what the host needs to issue the
 //! next, or the gap between two and its own work; kernels that wait for the one before by themselves
 //! ([`Counts::dependent`]) have a smaller gap, and their blocks start half as fast.
 //!
@@ -277,15 +286,22 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
     let taken = (f64::from(resident).min(blocks / units) * warps / f64::from(device.limits.warps)).min(1.0);
     let loaded = |idle: Cycles, loaded: Cycles| idle + (loaded - idle) * taken;
     let barrier = given.shared_latency + given.barrier + given.barrier_warp * warps;
+    let Waits { memory, l2, shared, computing, .. } = counts.waits;
+    let at_once = loaded(given.memory_latency, given.memory_loaded) * memory
+        + loaded(given.l2_latency, given.l2_loaded) * l2;
+    // Turns of loops come at any time: what queues there does so at a level, not here.
+    let apart = Apart::of(counts, warps);
+    let turns = (given.memory_latency * memory + given.l2_latency * l2) * apart.turns;
     let latency = given.turnover
         + given.turnover_warp * warps
-        + loaded(given.memory_latency, given.memory_loaded) * counts.waits.memory
-        + loaded(given.l2_latency, given.l2_loaded) * counts.waits.l2
-        + barrier * counts.waits.shared;
+        + at_once * (1.0 - apart.turns)
+        + turns
+        + barrier * shared;
     // Beside what a block's instructions take of its multiprocessor, its slowest warps wait for what they compute.
     let issued = counts.instructions.all() * f64::from(device.warp) / f64::from(device.lanes) / blocks;
-    let latency = latency + Cycles((counts.waits.computing - issued).max(0.0));
+    let latency = latency + Cycles((computing - issued).max(0.0));
     let latency: Seconds = latency / device.clock;
+    let by_warps: Seconds = turns * apart.of_turns / device.clock;
     let chain: Seconds = given.l2_latency * 2.0 * counts.chain / device.clock;
     // At the end the last block has the device for itself, and what was stored is on its way.
     let stored = f64::from(u8::from(counts.lines_written > 0.0));
@@ -302,7 +318,7 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
     levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
     let (slowest, throughput) = (levels[0].0, busy.max(starting));
     let there = u64::from(resident).min(launch.blocks().div_ceil(u64::from(device.multiprocessors)));
-    let queued = wave(latency, alone(device, given, counts), there) * waves as f64;
+    let queued = apart.wave([latency, by_warps], alone(device, given, counts), there) * waves as f64;
     let waiting = latency * waves as f64;
 
     let mut bottleneck = (Bottleneck::Launch, Seconds(least));
@@ -311,7 +327,8 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
             bottleneck = other;
         }
     }
-    let time = Seconds(gap) + queued.max(latency + throughput) + chain + ending;
+    // Before levels are busy what blocks wait for first has to be there; warps by themselves wait while they are.
+    let time = Seconds(gap) + queued.max(latency - by_warps + throughput) + chain + ending;
     let demand = Demand { operations: counts.operations, bytes: vec![counts.necessary] };
     Ok(Prediction {
         time: time.max(Seconds(least)),
@@ -379,6 +396,38 @@ fn wave(latency: Seconds, alone: Seconds, resident: u64) -> Seconds {
         queue = blocks as f64 * (there / time);
     }
     time
+}
+
+/// What a block does in further turns of loops.
+struct Apart {
+    /// Their part of the waits for memory and the second-level cache.
+    turns: f64,
+    /// The part of them between which the block does not meet, so that each warp goes on by itself …
+    of_turns: f64,
+    /// … and what of all waits that is.
+    part: f64,
+    /// The warps of a block.
+    warps: f64,
+}
+
+impl Apart {
+    fn of(counts: &Counts, warps: f64) -> Self {
+        let Waits { memory, l2, shared, turns, .. } = counts.waits;
+        let of = |some: f64, all: f64| if some > 0.0 { some / all } else { 0.0 };
+        let by_warps = (turns - shared).max(0.0);
+        let part = of(by_warps, memory + l2 + shared);
+        Self { turns: of(turns, memory + l2), of_turns: of(by_warps, turns), part, warps }
+    }
+
+    /// What a wave takes, where a block waits for `latency`, of that warps by themselves for `by_warps`: of the rest,
+    /// blocks queue as a whole; of this part, each warp.
+    fn wave(&self, [latency, by_warps]: [Seconds; 2], alone: Seconds, resident: u64) -> Seconds {
+        let together = wave(latency - by_warps, alone * (1.0 - self.part), resident);
+        if self.part == 0.0 {
+            return together;
+        }
+        together + wave(by_warps, alone * (self.part / self.warps), resident * self.warps as u64)
+    }
 }
 
 /// What each level takes; `excess` is what the busiest multiprocessor has more than the average.
