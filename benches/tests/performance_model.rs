@@ -42,8 +42,8 @@ fn a_line_for_each_row_and_one_of_the_errors() {
 const PROCESSOR_SECONDS: f64 = if cfg!(debug_assertions) { 12.0 } else { 2.5 };
 
 /// What is asked of the model: 15 % in the median, 35 % in the 90th percentile, 9 of 10 winners, of all rows that there
-/// were when it was finished, and a prediction within two seconds. On the H100 too, of which no row was looked at; its
-/// counts are the H200's. Variants timed later are harder: some of one block wait for each step of a loop.
+/// were when it was finished, and a prediction within two seconds. On the H100 too; its counts are the H200's. Variants
+/// timed later, on both, are harder: some of one block wait in each turn of a loop.
 #[test]
 fn the_model_is_as_good_as_it_has_to_be() {
     let lines = json(EXAMPLE, &["--json", "--measured", "--device", "h200,h100"]);
@@ -56,13 +56,13 @@ fn the_model_is_as_good_as_it_has_to_be() {
         assert!(number("median") <= 15.0 && number("ninetieth") <= 35.0, "{errors}");
         assert!(number("held_out_median") <= 15.0 && number("held_out_ninetieth") <= 35.0, "{errors}");
         assert!(number("right") >= 0.9 * number("pairs") && number("pairs") > 100.0, "{errors}");
-        if number("later_rows") > 0.0 {
-            assert!(number("later_rows") > 90.0 && number("later_median") <= 20.0, "{errors}");
-            // Every family of variants, and in all of them together 9 of 10 winners.
-            let families = errors["families"].as_object().expect("families");
-            for family in ["transpose", "sum", "scan", "gemv of f32", "gemv of f64", "product"] {
-                assert!(families[family][0].as_u64().is_some_and(|pairs| pairs >= 5), "{family}: {errors}");
-            }
+        assert!(number("later_rows") > 90.0 && number("later_median") <= 20.0, "{errors}");
+        // Every family of variants, and in all of them together 9 of 10 winners.
+        let families = errors["families"].as_object().expect("families");
+        for family in
+            ["transpose", "sum", "scan", "gemv of f32", "gemv of f64", "product", "blur of radius 2"]
+        {
+            assert!(families[family][0].as_u64().is_some_and(|pairs| pairs >= 5), "{family}: {errors}");
         }
     }
     for line in lines.iter().filter(|line| line["kernel"].is_string()) {
@@ -104,6 +104,20 @@ fn what_was_not_measured_is_predicted() {
     assert_eq!(counted, [Some(0), Some(0), Some(1)]);
     let text = run(EXAMPLE, &["--kernel", "heat/f64"]);
     assert!(text.contains("1 of these was not measured on an H200 SXM: predicted only"), "{text}");
+}
+
+/// Loops that wait for what they load in each turn: one block adding up everything, and a column a thread, whose atomics
+/// no load passes. By one wait for each place they would be 69 to 98 % too short.
+#[test]
+fn loops_wait_in_each_turn() {
+    let kernels = "sum/final_shared,sum/final_global,gemv/column_f64";
+    let lines = json(EXAMPLE, &["--json", "--measured", "--kernel", kernels, "--device", "h200,h100"]);
+    let rows: Vec<_> = lines.iter().filter(|line| line["kernel"].is_string()).collect();
+    assert_eq!(rows.len(), 12);
+    for row in rows {
+        assert!(row["error"].as_f64().is_some_and(|error| error.abs() < 35.0), "{row}");
+        assert_eq!(row["bottleneck"], "latency", "{row}");
+    }
 }
 
 /// Cases of other families, by counts of smaller ones: within half of what was measured, and of what was simulated
