@@ -356,7 +356,9 @@ mod tests {
     use gpu_sim::{Geometry, Kernel, Simulator};
 
     use super::super::Waits;
+    use super::super::ptx::Latency;
     use super::*;
+    use crate::device::Device;
 
     const KERNEL: Kernel<'_> = Kernel { name: "counted", file: file!(), line: line!() };
 
@@ -393,6 +395,36 @@ mod tests {
         assert_eq!((counts.last, counts.chain), (Waits::default(), 0.0));
         assert_eq!((counts.instructions.memory, counts.instructions.synchronisation), (160.0, 32.0));
         assert_eq!(counts.check(), Ok(()));
+    }
+
+    /// A thread adds up 16 words, each of a line of its own, in a loop: one place, and by the text a wait in each turn. Of
+    /// a loop that loads four words at a time, one in each of four turns.
+    #[test]
+    fn each_turn_waits_as_the_text_says() {
+        let simulator = Simulator::new(config(Architecture::H200));
+        let data = simulator.alloc(16 * 128).expect("memory");
+        simulator.fill(data, 16 * 128, 0).expect("memory");
+        let geometry = Geometry::linear(1, 1, 0);
+        let report = simulator
+            .launch(KERNEL, geometry, &|| {
+                let sum: u32 = (0..16).map(|line| global_load::<u32>(data + line * 128, Load::Weak)).sum();
+                global_store(data, sum, Store::Weak);
+            })
+            .expect("it is right");
+        assert_eq!(counts(&report).expect("all is recorded").waits.memory, 1.0);
+        let latency =
+            Latency::of(&Device::by_name("h200").expect("it is described")).expect("it was measured");
+        let waits = |turn: &str| {
+            let text = format!("$1:\n{turn}@p0 bra $1;\nst.global.b32 [d1],s;");
+            counts_with(&report, &Text::of(&text, latency)).expect("all is recorded").waits
+        };
+        let one = waits("ld.global.b32 a,[d0];\nadd.s32 s,s,a;\n");
+        assert_eq!((one.memory, one.l2, one.turns), (16.0, 0.0, 15.0));
+        let four = waits(
+            "ld.global.b32 a,[d0];\nld.global.b32 b,[d0+128];\nld.global.b32 c,[d0+256];\n\
+             ld.global.b32 d,[d0+384];\nadd.s32 s,s,a;\nadd.s32 s,s,b;\nadd.s32 s,s,c;\nadd.s32 s,s,d;\n",
+        );
+        assert_eq!((four.memory, four.turns), (4.0, 3.0));
     }
 
     /// A quarter of the blocks counts as much as all where all do the same; what a warp waits for stays.

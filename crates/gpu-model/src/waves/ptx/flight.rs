@@ -242,7 +242,8 @@ mod tests {
     fn loads_stay_in_flight_from_run_to_run() {
         assert_eq!(
             waits(
-                "ld.global.b32 r1,[d1];\n$1:\nld.global.b32 r2,[d2];\n$2:\nmov.b32 r3,r1;\nadd.s32 r4,r3,r2;\n$3:\nadd.s32 r5,r1,r2;"
+                "ld.global.b32 r1,[d1];\n$1:\nld.global.b32 r2,[d2];\n$2:\nmov.b32 r3,r1;\nadd.s32 r4,r3,r2;\n\
+                 $3:\nadd.s32 r5,r1,r2;"
             ),
             [0.0, 0.0, 1.0, 0.0]
         );
@@ -256,7 +257,8 @@ mod tests {
     /// What stands behind the kernel's end and comes back is read where it comes back to, not where the text goes on.
     #[test]
     fn runs_follow_branches_not_lines() {
-        let text = "$1:\n@p0 bra $3;\n$2:\nadd.s32 s,s,r1;\n@p1 bra $1;\n$4:\nret;\n$3:\nld.global.b32 r1,[d1];\nbra.uni $2;\n$5:\nadd.s32 s,s,r1;";
+        let text = "$1:\n@p0 bra $3;\n$2:\nadd.s32 s,s,r1;\n@p1 bra $1;\n$4:\nret;\n\
+            $3:\nld.global.b32 r1,[d1];\nbra.uni $2;\n$5:\nadd.s32 s,s,r1;";
         assert_eq!(waits(text), [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
         assert_eq!(flow(text).loops(), [false, true, true, false, true, false]);
     }
