@@ -106,8 +106,8 @@ fn what_was_not_measured_is_predicted() {
     assert!(text.contains("1 of these was not measured on an H200 SXM: predicted only"), "{text}");
 }
 
-/// Loops that wait for what they load in each turn: one block adding up everything, and a column a thread, whose atomics
-/// no load passes. By one wait for each place they would be 69 to 98 % too short.
+/// Loops that wait for what they load in each turn: one block adding up everything, and a column a thread, whose
+/// atomics no load passes. By one wait for each place they would be 69 to 98 % too short.
 #[test]
 fn loops_wait_in_each_turn() {
     let kernels = "sum/final_shared,sum/final_global,gemv/column_f64";

@@ -54,8 +54,8 @@ fn a_ticket_is_a_step_of_the_whole_block() {
     assert_eq!(paths.hops, 0, "tickets are drawn one after another, but nobody waits for one");
 }
 
-/// A thread loads two lines twice, a sector at a time: one place, 16 loads, of which the first-level cache does not have
-/// eight. A second block, on another multiprocessor, finds those in the L2.
+/// A thread loads two lines twice, a sector at a time: one place, 16 loads, of which the first-level cache does not
+/// have eight. A second block, on another multiprocessor, finds those in the L2.
 #[test]
 fn loads_of_a_loop_are_one_place_and_many_misses() {
     let (.., report) = launch(CONFIG(), Geometry::linear(2, 1, 0), |data| {

@@ -43,9 +43,9 @@
 //!
 //! T and q are the mean value analysis of a closed network of one queue (Reiser and Lavenberg 1980): a block finds
 //! there what there was on average with one block less. In further turns of a loop between which a block does not meet,
-//! its warps do so one by one: while one waits, others are served. They do not come all at once, as blocks of a wave do,
-//! so memory is as fast for each of them as for one alone. A launch among many takes what the host needs to issue the
-//! next, or the gap between two and its own work; kernels that wait for the one before by themselves
+//! its warps do so one by one: while one waits, others are served. They do not come all at once, as blocks of a wave
+//! do, so memory is as fast for each of them as for one alone. A launch among many takes what the host needs to issue
+//! the next, or the gap between two and its own work; kernels that wait for the one before by themselves
 //! ([`Counts::dependent`]) have a smaller gap, and their blocks start half as fast.
 //!
 //! `latency` is a block's critical path: between two barriers the slowest warp counts, so that a ticket that one thread
@@ -94,14 +94,14 @@
 //! | 103 | other cases of the benchmarks, held out by name | 7.9 | 33.9 |
 //! | 96 | variants timed later | 13.0 | 37.1 |
 //!
-//! Of 396 pairs of variants of one size that differ by more than 10 %, the faster one is found in 384. The formulas (not
-//! the numbers in them) were found with the 48 rows in view: that blocks queue on a multiprocessor, that the first wave
-//! has to start before levels are busy, and that the bus turns round. With the 127 in view came what is counted (fills
-//! between launches, dependent launches, arithmetic by [`ptx`], samples of blocks), critical paths, what warps compute
-//! one instruction after another, chains and the last block. Until then no row was looked at that is held out by its
-//! name, by a rule fixed before any was predicted. Turns of loops came last, with all rows of both devices in view: with
-//! them nothing is held out any more but from the numbers. Before, the five lines were 7.5 and 21.3, 8.0 and 37.3, 5.1
-//! and 14.2, 8.3 and 34.4, 16.1 and 61.8, and 376 pairs were right.
+//! Of 396 pairs of variants of one size that differ by more than 10 %, the faster one is found in 384. The formulas
+//! (not the numbers in them) were found with the 48 rows in view: that blocks queue on a multiprocessor, that the first
+//! wave has to start before levels are busy, and that the bus turns round. With the 127 in view came what is counted
+//! (fills between launches, dependent launches, arithmetic by [`ptx`], samples of blocks), critical paths, what warps
+//! compute one instruction after another, chains and the last block. Until then no row was looked at that is held out
+//! by its name, by a rule fixed before any was predicted. Turns of loops came last, with all rows of both devices in
+//! view: with them nothing is held out any more but from the numbers. Before, the five lines were 7.5 and 21.3, 8.0 and
+//! 37.3, 5.1 and 14.2, 8.3 and 34.4, 16.1 and 61.8, and 376 pairs were right.
 //!
 //! Of the H100, with its own calibration (one round, `nvidia-h100-2026-11-25-calibration.jsonl`); before turns of loops
 //! no row of it had been looked at, and the numbers in brackets are those of then:
@@ -120,11 +120,11 @@
 //!
 //! How full a level is beyond one multiprocessor: the second-level cache and memory are as fast as when alone; that the
 //! cache's halves are far from each other, so that of what fills more than one, half is slow to come. Atomics on one
-//! address, which wait for each other. Sectors that are written in parts by launches far apart (`patch_split`), and rows
-//! of scattered stores far apart (`patch`). That a block which meets at a barrier in each turn of a loop does not wait
-//! and work one after the other (`hillis_steele`). Grids that stop growing beyond what is simulated. Arithmetic, unless
-//! `operations` and `instructions.arithmetic` are given: the simulator counts none, [`ptx`] estimates it. Where the
-//! kernel's text is not known, turns of loops: loads of one place are taken to overlap. Tensor cores.
+//! address, which wait for each other. Sectors that are written in parts by launches far apart (`patch_split`), and
+//! rows of scattered stores far apart (`patch`). That a block which meets at a barrier in each turn of a loop does not
+//! wait and work one after the other (`hillis_steele`). Grids that stop growing beyond what is simulated. Arithmetic,
+//! unless `operations` and `instructions.arithmetic` are given: the simulator counts none, [`ptx`] estimates it. Where
+//! the kernel's text is not known, turns of loops: loads of one place are taken to overlap. Tensor cores.
 
 mod counts;
 pub mod ptx;

@@ -397,8 +397,8 @@ mod tests {
         assert_eq!(counts.check(), Ok(()));
     }
 
-    /// A thread adds up 16 words, each of a line of its own, in a loop: one place, and by the text a wait in each turn. Of
-    /// a loop that loads four words at a time, one in each of four turns.
+    /// A thread adds up 16 words, each of a line of its own, in a loop: one place, and by the text a wait in each turn.
+    /// Of a loop that loads four words at a time, one in each of four turns.
     #[test]
     fn each_turn_waits_as_the_text_says() {
         let simulator = Simulator::new(config(Architecture::H200));

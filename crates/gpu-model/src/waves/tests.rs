@@ -170,11 +170,11 @@ fn blocks_queue_for_the_busiest_level() {
     assert!((of(1000) / 1000e-6 - 1.0).abs() < 0.01, "{}", of(1000));
 }
 
-/// A block of 4 warps that waits 10 times for memory, 9 of them in turns of a loop, 500 cycles each. The first time, when
-/// all ask at a time, 4 of 640 places for warps are taken: 503.125. Nine tenths of the 4000
-/// cycles at its busiest level are the turns', 900 of each warp. With 104 until it has started and 400 cycles of the rest
-/// that is 607.125 + 400. Of warps by themselves, the second finds 900 / 5400 of one at that level, the third 2 · 1050 /
-/// 5550 and the fourth 3 · 1240.54 / 5740.54.
+/// A block of 4 warps that waits 10 times for memory, 9 of them in turns of a loop, 500 cycles each. The first time,
+/// when all ask at a time, 4 of 640 places for warps are taken: 503.125. Nine tenths of the 4000
+/// cycles at its busiest level are the turns', 900 of each warp. With 104 until it has started and 400 cycles of the
+/// rest that is 607.125 + 400. Of warps by themselves, the second finds 900 / 5400 of one at that level, the third 2 ·
+/// 1050 / 5550 and the fourth 3 · 1240.54 / 5740.54.
 #[test]
 fn warps_go_on_while_another_waits() {
     let counts = Counts {
@@ -190,7 +190,8 @@ fn warps_go_on_while_another_waits() {
     let found = predict(&device(), &counts).expect("it fits");
     same(found.latency.0, 5.107125e-6);
     same(found.time.0, 1e-6 + (607.125 + 400.0 + 4500.0 + there) * 1e-9);
-    // Where it meets in each turn, 34 cycles a time, it waits as a whole before it is at its level, 1 ns after its start.
+    // Where it meets in each turn, 34 cycles a time, it waits as a whole before it is at its level, 1 ns after its
+    // start.
     let meeting = time(Waits { shared: 9.0, ..counts.waits }).expect("it fits");
     same(meeting, 1e-6 + (5107.125 + 9.0 * 34.0 + 4001.0) * 1e-9);
     let all_at_once = time(Waits { turns: 0.0, ..counts.waits }).expect("it fits");

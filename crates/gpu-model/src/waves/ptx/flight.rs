@@ -3,8 +3,8 @@
 //! A warp issues in order, so it stops at the first instruction that reads what is not there yet. Loads of one run of
 //! instructions come to stand together before that, as the compiler moves them up, but for three: one whose address is
 //! itself loaded, one behind a store or an atomic that might change what it reads, where that store waits for a load,
-//! and one behind a barrier. So loads of a loop's turns are in flight together only where the turns are in one run; else
-//! each turn waits. By steps, of which each is one wait, with s(i) the last step of what instruction i reads:
+//! and one behind a barrier. So loads of a loop's turns are in flight together only where the turns are in one run;
+//! else each turn waits. By steps, of which each is one wait, with s(i) the last step of what instruction i reads:
 //!
 //! ```text
 //! load i        is issued in step  g(i) = max(s(i), s of stores and atomics before it, s of barriers before it)
@@ -249,11 +249,13 @@ mod tests {
         );
         assert_eq!(
             waits(
-                "ld.global.b32 r1,[d1];\nst.shared.b32 [r9],r1;\nbar.sync 0;\nld.global.b32 r2,[d2];\nadd.s32 r3,r2,1;"
+                "ld.global.b32 r1,[d1];\nst.shared.b32 [r9],r1;\nbar.sync 0;\nld.global.b32 r2,[d2];\n\
+                 add.s32 r3,r2,1;"
             ),
             [2.0]
         );
     }
+
     /// What stands behind the kernel's end and comes back is read where it comes back to, not where the text goes on.
     #[test]
     fn runs_follow_branches_not_lines() {
