@@ -16,12 +16,12 @@
 //! (performance_model/tiles.rs).
 //!
 //! Its formulas were found with the transpositions, the sums of `f64` and half of the benchmarks' other cases in view,
-//! of the H200; the sums of other types and the other half are held out (`recorded::is_held_out`, a rule that was fixed
-//! before any of them was predicted), and judged apart. Of the H100 no row was looked at for them, nor anything that
-//! `--measure` has timed: variants timed later are judged only, and apart. How the filters among them are counted was
-//! changed with their times in view: by their kernels' texts, as all but transpositions and sums are. Variants were
-//! timed again and again on one input, so what fits into the second-level cache was there; the others on inputs in
-//! turn, which were not.
+//! of the H200; the sums of other types and the other half were held out (`recorded::is_held_out`, a rule that was
+//! fixed before any of them was predicted), and are judged apart. So are variants timed later, by `--measure`. Of them
+//! and of the H100 no row was looked at for these formulas; but how filters among the variants are counted was changed
+//! with their times in view, and that loops wait in each turn with all rows. No number of the model is fitted to any
+//! row. Variants were timed again and again on one input, so what fits into the second-level cache was there; the
+//! others on inputs in turn, which were not.
 
 #[path = "performance_model/cases.rs"]
 mod cases;

@@ -12,14 +12,17 @@ fn a_line_for_each_row_and_one_of_the_errors() {
     let kernels = "transpose/naive_32,transpose/shared_padded_32,sum_of/f32";
     let lines = json(EXAMPLE, &["--json", "--kernel", kernels]);
     let (errors, rows) = lines.split_last().expect("there are lines");
-    // Three sizes of each transposition, five of the sum.
-    assert_eq!((rows.len(), &errors["rows"], &errors["held_out_rows"]), (11, &6.into(), &5.into()));
+    // Three sizes of each transposition, five of the sum; and one and two that were timed later.
+    let found = ["rows", "held_out_rows", "later_rows"].map(|field| errors[field].as_u64());
+    assert_eq!((rows.len(), found), (15, [Some(6), Some(5), Some(4)]));
     for row in rows {
-        let held_out = row["kernel"] == "sum_of/f32";
-        assert_eq!(row["held_out"], held_out, "{row}");
-        // 1024 × 1024 floats, read and written, are 8 MiB: less than the second-level cache. Sums were of inputs in
-        // turn.
-        assert_eq!(row["cached"], !held_out && row["size"] == 1024, "{row}");
+        let is_sum = row["kernel"] == "sum_of/f32";
+        assert_eq!(row["held_out"], is_sum || row["size"] == 2048, "{row}");
+        // 1024 × 1024 floats, read and written, are 8 MiB, and 2048 × 2048 are 32: less than the second-level cache; so
+        // are 2^20 that are added up. Five sums were of inputs in turn.
+        let sizes: &[u64] = if is_sum { &[1 << 20] } else { &[1024, 2048] };
+        let small = row["size"].as_u64().is_some_and(|size| sizes.contains(&size));
+        assert_eq!(row["cached"], row["repeated"] == true && small, "{row}");
         let off = row["predicted_microseconds"].as_f64().expect("a time")
             / row["measured_microseconds"].as_f64().expect("a time");
         assert!((100.0 * (off - 1.0) - row["error"].as_f64().expect("a number")).abs() < 1e-9, "{row}");
@@ -28,8 +31,8 @@ fn a_line_for_each_row_and_one_of_the_errors() {
         assert!(literature.values().all(|time| time.as_f64().is_some_and(|time| time > 0.0)), "{row}");
     }
     // The naive one is slower at each size, and the padded one is found to be the fastest.
-    assert_eq!((&errors["pairs"], &errors["right"]), (&3.into(), &3.into()));
-    assert_eq!((&errors["sizes"], &errors["fastest"]), (&3.into(), &3.into()));
+    assert_eq!((&errors["pairs"], &errors["right"]), (&4.into(), &4.into()));
+    assert_eq!((&errors["sizes"], &errors["fastest"]), (&4.into(), &4.into()));
 }
 
 /// Processor time that a prediction may take, in seconds. Most of it are two simulations on two cores, of which the
@@ -39,8 +42,8 @@ fn a_line_for_each_row_and_one_of_the_errors() {
 const PROCESSOR_SECONDS: f64 = if cfg!(debug_assertions) { 12.0 } else { 2.5 };
 
 /// What is asked of the model: 15 % in the median, 35 % in the 90th percentile, 9 of 10 winners, of all rows that there
-/// were when it was finished, and a prediction within two seconds. On the H100 too, of which no row was looked at; its
-/// counts are the H200's. Variants timed later are harder: some of one block wait for each step of a loop.
+/// were when it was finished, and a prediction within two seconds. On the H100 too; its counts are the H200's. Variants
+/// timed later, on both, are harder: some of one block wait in each turn of a loop.
 #[test]
 fn the_model_is_as_good_as_it_has_to_be() {
     let lines = json(EXAMPLE, &["--json", "--measured", "--device", "h200,h100"]);
@@ -53,13 +56,13 @@ fn the_model_is_as_good_as_it_has_to_be() {
         assert!(number("median") <= 15.0 && number("ninetieth") <= 35.0, "{errors}");
         assert!(number("held_out_median") <= 15.0 && number("held_out_ninetieth") <= 35.0, "{errors}");
         assert!(number("right") >= 0.9 * number("pairs") && number("pairs") > 100.0, "{errors}");
-        if number("later_rows") > 0.0 {
-            assert!(number("later_rows") > 90.0 && number("later_median") <= 20.0, "{errors}");
-            // Every family of variants, and in all of them together 9 of 10 winners.
-            let families = errors["families"].as_object().expect("families");
-            for family in ["transpose", "sum", "scan", "gemv of f32", "gemv of f64", "product"] {
-                assert!(families[family][0].as_u64().is_some_and(|pairs| pairs >= 5), "{family}: {errors}");
-            }
+        assert!(number("later_rows") > 90.0 && number("later_median") <= 20.0, "{errors}");
+        // Every family of variants, and in all of them together 9 of 10 winners.
+        let families = errors["families"].as_object().expect("families");
+        for family in
+            ["transpose", "sum", "scan", "gemv of f32", "gemv of f64", "product", "blur of radius 2"]
+        {
+            assert!(families[family][0].as_u64().is_some_and(|pairs| pairs >= 5), "{family}: {errors}");
         }
     }
     for line in lines.iter().filter(|line| line["kernel"].is_string()) {
@@ -89,18 +92,32 @@ fn tiles_are_chosen_without_a_device() {
     }
 }
 
-/// The textbook's filters have no rows of an H200: they are predicted, and it is said that there is nothing to compare
-/// with.
+/// Steps of `f64` on a plane have no row of an H200: they are predicted, and it is said that there is nothing to
+/// compare with.
 #[test]
 fn what_was_not_measured_is_predicted() {
-    let lines = json(EXAMPLE, &["--json", "--kernel", "blur/constant_2", "--device", "h200"]);
+    let lines = json(EXAMPLE, &["--json", "--kernel", "heat/f64", "--device", "h200"]);
     let [row, errors] = &lines[..] else { panic!("{lines:?}") };
     assert!(row["measured_microseconds"].is_null() && row["error"].is_null(), "{row}");
     assert!(row["predicted_microseconds"].as_f64().is_some_and(|time| time > 0.0), "{row}");
     let counted = ["rows", "held_out_rows", "not_measured"].map(|field| errors[field].as_u64());
     assert_eq!(counted, [Some(0), Some(0), Some(1)]);
-    let text = run(EXAMPLE, &["--kernel", "blur/constant_2"]);
+    let text = run(EXAMPLE, &["--kernel", "heat/f64"]);
     assert!(text.contains("1 of these was not measured on an H200 SXM: predicted only"), "{text}");
+}
+
+/// Loops that wait for what they load in each turn: one block adding up everything, and a column a thread, whose
+/// atomics no load passes. By one wait for each place they would be 69 to 98 % too short.
+#[test]
+fn loops_wait_in_each_turn() {
+    let kernels = "sum/final_shared,sum/final_global,gemv/column_f64";
+    let lines = json(EXAMPLE, &["--json", "--measured", "--kernel", kernels, "--device", "h200,h100"]);
+    let rows: Vec<_> = lines.iter().filter(|line| line["kernel"].is_string()).collect();
+    assert_eq!(rows.len(), 12);
+    for row in rows {
+        assert!(row["error"].as_f64().is_some_and(|error| error.abs() < 35.0), "{row}");
+        assert_eq!(row["bottleneck"], "latency", "{row}");
+    }
 }
 
 /// Cases of other families, by counts of smaller ones: within half of what was measured, and of what was simulated
@@ -141,7 +158,7 @@ fn a_user_is_told_what_there_is() {
     }
     for (arguments, told) in [
         (&["--kernel", "nothing"] as &[_], "there are transpose"),
-        (&["--kernel", "blur", "--measured"], "no measured row"),
+        (&["--kernel", "heat/f64", "--measured"], "no measured row"),
         (&["--device", "v100"], "h200, h100"),
         (&["--tiles", "--device", "h200"], "no kernels were measured"),
         (&["--only-measure"], "--measure"),

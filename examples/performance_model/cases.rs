@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use gpu_benches::suite::{Case, Op, Shape, Type};
 use gpu_benches::{counting, first_use};
@@ -63,17 +64,20 @@ fn is_independent(case: Case) -> bool {
     moves || sums || filters || others
 }
 
-/// What the text of each kernel of the workspace has, by its name: of the image that a device of compute capability 9.0
+/// A kernel's PTX, and what it has once that was asked for: most kernels are not.
+type Known = (&'static str, OnceLock<Text>);
+
+/// The text of each kernel of the workspace, by its name: of the image that a device of compute capability 9.0
 /// takes, or, where that is kept as edits, of the one that is edited.
 ///
 /// # Errors
 /// Where there is no PTX.
-fn texts(latency: Latency) -> Result<HashMap<&'static str, Text>, Box<dyn Error>> {
+fn texts() -> Result<HashMap<&'static str, Known>, Box<dyn Error>> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../gpu-kernels"));
     let text = |one: first_use::Found| {
         let images = one.kernel.images.iter().filter(|image| !image.ptx.contains("// Edits of"));
         let best = images.filter(|image| image.arch <= 90).max_by_key(|image| (image.arch, image.exact))?;
-        Some((one.kernel.name, Text::of(best.ptx, latency)))
+        Some((one.kernel.name, (best.ptx, OnceLock::new())))
     };
     Ok(first_use::find(folder)?.into_iter().filter_map(text).collect())
 }
@@ -86,7 +90,7 @@ pub struct Counting {
     /// What a launch leaves there the next one finds if all fits.
     pub l2: Bytes,
     latency: Latency,
-    texts: HashMap<&'static str, Text>,
+    texts: HashMap<&'static str, Known>,
 }
 
 impl Counting {
@@ -97,7 +101,7 @@ impl Counting {
     pub fn new(device: &gpu_model::Device, caches: Architecture) -> Result<Self, Box<dyn Error>> {
         let l2 = device.memory.l2.ok_or("the device has no second-level cache")?;
         let latency = Latency::of(device)?;
-        Ok(Self { caches, l2, latency, texts: texts(latency)? })
+        Ok(Self { caches, l2, latency, texts: texts()? })
     }
 
     /// Whether another device's counts are the same: neither name nor bandwidth enters them.
@@ -112,7 +116,9 @@ impl Counting {
     /// Counts that contradict each other.
     pub fn read(&self, report: &Report) -> Result<Counts, gpu_model::Error> {
         match self.texts.get(report.kernel.as_str()) {
-            Some(text) => simulated::counts_with(report, text),
+            Some((ptx, text)) => {
+                simulated::counts_with(report, text.get_or_init(|| Text::of(ptx, self.latency)))
+            }
             None => simulated::counts(report),
         }
     }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::rc::Rc;
 use std::time::Instant;
 
-use gpu_examples::predicted::{Counted, Subject};
+use gpu_examples::predicted::Counted;
 use gpu_model::literature::roofline::Demand;
 use gpu_model::units::Bytes;
 
@@ -59,13 +59,7 @@ impl Counter {
         let (counted, demand) = match kernel {
             Kernel::Subject(subject) => {
                 let (counting, caches) = (&self.counting, self.counting.caches);
-                let counted = match subject {
-                    // As these were counted when the formulas were found.
-                    Subject::Transpose(_) | Subject::Sum(_) | Subject::SumOf(_) => {
-                        subject.count(size, caches)?
-                    }
-                    _ => subject.count_with(size, caches, &|report| counting.read(report))?,
-                };
+                let counted = subject.count_with(size, caches, &|report| counting.read(report))?;
                 (counted, subject.demand(size))
             }
             Kernel::Case(case) => {

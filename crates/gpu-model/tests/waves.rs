@@ -32,7 +32,7 @@ prop_compose! {
         shared in 0.0..200e3_f64,
         registers in proptest::option::of(1_u32..=64),
         amounts in prop::array::uniform9(0.0..1e9_f64),
-        waits in prop::array::uniform5(0.0..100.0_f64),
+        waits in prop::array::uniform6(0.0..100.0_f64),
         last in prop::array::uniform3(0.0..100.0_f64),
     ) -> Counts {
         let [memory, arithmetic, lines, lines_written, l2, read, written, passes, operations] = amounts;
@@ -47,8 +47,14 @@ prop_compose! {
             memory_written: Bytes(written),
             wavefronts: passes,
             wavefronts_without_conflicts: passes / 2.0,
-            waits: Waits { memory: waits[0], l2: waits[1], shared: waits[2], computing: 1e3 * waits[4] },
-            last: Waits { memory: last[0], l2: last[1], shared: last[2], computing: 0.0 },
+            waits: Waits {
+                memory: waits[0],
+                l2: waits[1],
+                shared: waits[2],
+                computing: 1e3 * waits[4],
+                turns: waits[0].min(waits[5]),
+            },
+            last: Waits { memory: last[0], l2: last[1], shared: last[2], ..Waits::default() },
             chain: waits[3],
             operations,
             necessary: Bytes(read + written),

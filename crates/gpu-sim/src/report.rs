@@ -223,6 +223,12 @@ pub struct Path {
     pub loads: u64,
     /// Of those, loads from memory.
     pub memory: u64,
+    /// All loads but asynchronous copies, also those of places that the block has come by before.
+    pub all_loads: u64,
+    /// Of those, loads that the first-level cache does not have.
+    pub misses: u64,
+    /// Of those again, loads from memory.
+    pub memory_misses: u64,
     /// Atomics on global memory that return something, and fences: ways to the second-level cache and back.
     pub atomics: u64,
     /// Block barriers.
@@ -236,6 +242,9 @@ impl Path {
         Self {
             loads: of(self.loads, other.loads),
             memory: of(self.memory, other.memory),
+            all_loads: of(self.all_loads, other.all_loads),
+            misses: of(self.misses, other.misses),
+            memory_misses: of(self.memory_misses, other.memory_misses),
             atomics: of(self.atomics, other.atomics),
             barriers: of(self.barriers, other.barriers),
             requests: of(self.requests, other.requests),

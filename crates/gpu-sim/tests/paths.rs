@@ -54,6 +54,20 @@ fn a_ticket_is_a_step_of_the_whole_block() {
     assert_eq!(paths.hops, 0, "tickets are drawn one after another, but nobody waits for one");
 }
 
+/// A thread loads two lines twice, a sector at a time: one place, 16 loads, of which the first-level cache does not
+/// have eight. A second block, on another multiprocessor, finds those in the L2.
+#[test]
+fn loads_of_a_loop_are_one_place_and_many_misses() {
+    let (.., report) = launch(CONFIG(), Geometry::linear(2, 1, 0), |data| {
+        for sector in (0..8).chain(0..8) {
+            global_load::<u32>(data + 32 * sector, Load::Weak);
+        }
+    });
+    let all = report.paths.all;
+    assert_eq!((all.loads, all.memory, all.all_loads), (2, 1, 32));
+    assert_eq!((all.misses, all.memory_misses), (16, 8));
+}
+
 /// Each block waits for the one before.
 #[test]
 fn a_chain_of_blocks_has_as_many_hops() {

@@ -37,12 +37,20 @@ pub struct Waits {
     pub shared: f64,
     /// Cycles for the instructions of one warp, each of which waits for those whose results it reads; 0 unless given.
     pub computing: f64,
+    /// Of those for memory and the second-level cache, further ones at places in the source that it has waited at
+    /// before: in turns of loops.
+    pub turns: f64,
 }
 
 impl Waits {
     /// Everything, in the order of [`WAITS`] and [`LAST`].
-    fn all(&self) -> [f64; 4] {
-        [self.memory, self.l2, self.shared, self.computing]
+    fn all(&self) -> [f64; 5] {
+        [self.memory, self.l2, self.shared, self.computing, self.turns]
+    }
+
+    /// The same, to be changed.
+    fn all_mut(&mut self) -> [&mut f64; 5] {
+        [&mut self.memory, &mut self.l2, &mut self.shared, &mut self.computing, &mut self.turns]
     }
 
     fn cached(&mut self) {
@@ -51,8 +59,8 @@ impl Waits {
 }
 
 /// Names for errors.
-const WAITS: [&str; 4] = ["waits.memory", "waits.l2", "waits.shared", "waits.computing"];
-const LAST: [&str; 4] = ["last.memory", "last.l2", "last.shared", "last.computing"];
+const WAITS: [&str; 5] = ["waits.memory", "waits.l2", "waits.shared", "waits.computing", "waits.turns"];
+const LAST: [&str; 5] = ["last.memory", "last.l2", "last.shared", "last.computing", "last.turns"];
 
 /// What one launch does. Everything but the shape of a block, `waits`, `last` and `chain` is of the whole grid.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -205,6 +213,8 @@ impl Counts {
             }
         };
         within("lines_written", self.lines_written, "lines", self.lines)?;
+        let far = self.waits.memory + self.waits.l2;
+        within("waits.turns", self.waits.turns, "waits.memory and waits.l2", far)?;
         let free = self.wavefronts_without_conflicts;
         within("wavefronts_without_conflicts", free, "wavefronts", self.wavefronts)
     }
@@ -229,9 +239,10 @@ pub struct Scaled {
 /// grow with the work like the rest.
 ///
 /// A launch whose `blocks` are given and are as many in both smaller ones has grown within its blocks: what they do
-/// once stays, by the line through the two; in proportion to the larger one it is `smaller` then.
+/// once stays, by the line through the two; in proportion to the larger one it is `smaller` then. So do `waits`, of
+/// which there are more in longer loops.
 ///
-/// `waits`, `last` and `chain` stay those of the larger launch.
+/// `last` and `chain`, and the `waits` of grids that grow, stay those of the larger launch.
 ///
 /// # Errors
 /// Work that is not positive or does not grow; launches of different kernels or blocks.
@@ -273,6 +284,8 @@ pub fn scale(small: (&Counts, f64), large: (&Counts, f64), work: f64, blocks: Op
         }
     };
     let (mut before, mut counts) = (small.clone(), large.clone());
+    let line =
+        |small: f64, large: f64| large + (large - small) * (work - large_work) / (large_work - small_work);
     // Blocks that become no more do something once, and only the rest grows.
     let fixed = blocks.is_some() && small.blocks == large.blocks;
     if blocks.is_none() {
@@ -280,12 +293,24 @@ pub fn scale(small: (&Counts, f64), large: (&Counts, f64), work: f64, blocks: Op
     }
     for ((field, small), (_, large)) in before.amounts().into_iter().zip(counts.amounts()) {
         differ(field, *small * growth, *large);
-        let line = *large + (*large - *small) * (work - large_work) / (large_work - small_work);
         let in_proportion = *large * factor;
-        (*small, *large) =
-            if fixed { (in_proportion, line.max(0.0)) } else { (*small * growth * factor, in_proportion) };
+        (*small, *large) = if fixed {
+            (in_proportion, line(*small, *large).max(0.0))
+        } else {
+            (*small * growth * factor, in_proportion)
+        };
     }
     if fixed {
+        // Longer loops wait oftener: in more turns, at more barriers and atomics. What varies from run to run does not
+        // make them wait less. A place that is waited for once is no more than that.
+        let (waits, many) = (&mut counts.waits, large.waits);
+        for (small, large) in small.waits.all().into_iter().zip(waits.all_mut()) {
+            *large = line(small, *large).max(*large);
+        }
+        let part = if many.turns > 0.0 { many.memory / (many.memory + many.l2) } else { 0.0 };
+        waits.memory = many.memory + (waits.turns - many.turns) * part;
+        waits.turns = waits.turns.min(waits.memory + waits.l2);
+        before.waits.all_mut().into_iter().zip(many.all()).for_each(|(wait, many)| *wait = many * factor);
         // What the caches let through is the part of the sectors that it was.
         let part =
             |amount: Bytes, of: f64, now: f64| if of > 0.0 { amount * (now / of) } else { amount * factor };
@@ -342,6 +367,26 @@ mod tests {
         let scaled = scale((&small, 1000.0), (&large, 2000.0), 8000.0, Some(132)).expect("they fit");
         assert_eq!((scaled.counts.lines, scaled.smaller.lines), (8500.0, 10_000.0));
         assert_eq!((scaled.counts.sectors_read, scaled.counts.memory_read), (32_000.0, Bytes(512_000.0)));
+    }
+
+    /// One block that waits once, and in four turns of each 1000 elements: at 8000 33 times, as its loop is longer. Of
+    /// more blocks each waits as often as before.
+    #[test]
+    fn longer_loops_wait_oftener() {
+        let counts = |turns, blocks| Counts {
+            waits: Waits { memory: 1.0 + turns, turns, shared: 5.0, ..Waits::default() },
+            ..Counts::empty("loop", blocks, 256)
+        };
+        let scaled =
+            |small, large, blocks| scale((&small, 1e3), (&large, 2e3), 8e3, blocks).expect("they fit");
+        let one = scaled(counts(4.0, 1), counts(8.0, 1), Some(1));
+        assert_eq!(
+            (one.counts.waits.memory, one.counts.waits.turns, one.counts.waits.shared),
+            (33.0, 32.0, 5.0)
+        );
+        assert_eq!((one.smaller.waits.memory, one.smaller.waits.turns), (36.0, 32.0));
+        let many = scaled(counts(4.0, 8), counts(4.0, 16), None);
+        assert_eq!((many.counts.waits.memory, many.counts.blocks), (5.0, 64));
     }
 
     #[test]

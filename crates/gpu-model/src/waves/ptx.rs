@@ -18,10 +18,24 @@
 //!
 //! How long a warp takes for a run that has its multiprocessor for itself follows from the registers: it issues one
 //! instruction a cycle, in order, each when what it reads is there. What loads from global memory wait for is not part
-//! of it: that is a matter of the caches.
+//! of it: that is a matter of the caches. How often a warp waits for them follows from the registers too:
+//!
+//! ```text
+//! waits = Σ_b w_b · x_b          w_b: steps of run b, each of loads that are in flight together
+//! ```
+//!
+//! Loads that nothing between them keeps in order are one step ([`Executed::waits`]); those of a loop's turns are one
+//! each, as the next turn's are issued only when this one's are there. For this x_b is at most what is known of it: no
+//! loop comes back to run b, so that each warp executes it once; or a loop stands there twice, several turns at a time
+//! and, not to be unrolled further, one, which has only what the first leaves over and is taken to have nothing. (For
+//! arithmetic it is not: where the compiler has merged accesses that the simulator counts apart, runs that are executed
+//! oftener make up for that.)
+
+mod flight;
 
 use std::collections::HashMap;
 
+use self::flight::Flow;
 use crate::device::Device;
 use crate::error::Result;
 use crate::units::Cycles;
@@ -59,6 +73,12 @@ struct Run {
     control: f64,
     /// What a warp takes for it.
     cycles: f64,
+    /// How often it waits for what it loads from global memory.
+    waits: f64,
+    /// Whether the compiler was told not to unroll it.
+    rolled: bool,
+    /// Whether it is one of a loop.
+    repeats: bool,
 }
 
 /// Cycles after which another instruction can read what one has computed.
@@ -95,9 +115,8 @@ struct Warp<'a> {
 }
 
 impl<'a> Warp<'a> {
-    /// Issues an instruction; `line` is it without its guard, of which `guard` is the register.
-    fn issue(&mut self, parts: &[&str], guard: &'a str, line: &'a str) {
-        let operands = line.split_once([' ', '\t']).map_or("", |(_, operands)| operands.trim());
+    /// Issues an instruction, by the parts of its name, its operands, and the register of its guard.
+    fn issue(&mut self, parts: &[&str], guard: &'a str, operands: &'a str) {
         let is_name = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_alphabetic());
         let names =
             |text: &'a str| text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(is_name);
@@ -124,6 +143,17 @@ impl<'a> Warp<'a> {
 }
 
 impl Run {
+    /// Whether it does what the other does, several times.
+    fn is_several(&self, of: &Self) -> bool {
+        let times = |(kind, count): &(Kind, f64)| {
+            let own = self.counted.iter().find(|(known, _)| known == kind);
+            own.map_or(0.0, |(_, own)| own / count)
+        };
+        let mut all = of.counted.iter().map(times);
+        let first = all.next().unwrap_or(0.0);
+        first > 1.0 && self.counted.len() == of.counted.len() && all.all(|times| times == first)
+    }
+
     fn add(&mut self, kind: Kind) {
         match self.counted.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, count)) => *count += 1.0,
@@ -155,15 +185,17 @@ impl Text {
     /// // All warps load a word and store one, a quarter of them loads four: 100 · 1 + 25 · 2.
     /// let executed =
     ///     [((What::GlobalLoad, 4), 100.0), ((What::GlobalLoad, 16), 25.0), ((What::GlobalStore, 4), 100.0)];
-    /// assert_eq!(text.executed(&executed).arithmetic, 150.0);
+    /// assert_eq!(text.executed(&executed, 100.0).arithmetic, 150.0);
     /// ```
     #[must_use]
     pub fn of(ptx: &str, latency: Latency) -> Self {
         let mut runs = vec![Run::default()];
         let mut warp = Warp { now: 0.0, ready: HashMap::new(), latency };
+        let mut flow = Flow::new();
         for line in ptx.lines().map(str::trim) {
-            if line.ends_with(':') {
+            if let Some(label) = line.strip_suffix(':') {
                 runs.push(Run::default());
+                flow.next(Some(label));
             }
             if !line.ends_with(';') {
                 continue;
@@ -178,10 +210,13 @@ impl Text {
             let parts: Vec<&str> = operation.split(['.', ':']).collect();
             let begun = warp.now;
             if !parts[0].is_empty() {
-                warp.issue(&parts, guard, line);
+                let operands = line.split_once([' ', '\t']).map_or("", |(_, operands)| operands.trim());
+                warp.issue(&parts, guard, operands);
+                flow.issue(operation, guard, operands);
             }
             let run = runs.last_mut().expect("there is one");
             run.cycles += warp.now - begun;
+            run.rolled |= line.starts_with(".pragma") && line.contains("nounroll");
             match parts[0] {
                 // Declarations and directives; moves between registers and loads of parameters are no instructions of
                 // the device.
@@ -190,6 +225,7 @@ impl Text {
                 "bra" | "brx" | "ret" | "exit" | "call" => {
                     run.control += 1.0;
                     runs.push(Run::default());
+                    flow.next(None);
                 }
                 _ => match counted(&parts, line) {
                     Some(kind) => run.add(kind),
@@ -197,13 +233,35 @@ impl Text {
                 },
             }
         }
-        runs.retain(|run| *run != Run::default());
+        for ((run, waits), repeats) in runs.iter_mut().zip(flow.waits()).zip(flow.loops()) {
+            (run.waits, run.repeats) = (waits, repeats);
+        }
+        runs.retain(|run| *run != Run { repeats: run.repeats, ..Run::default() });
         Self(runs)
     }
 
-    /// What comes with what was executed; nothing where the text has nothing of that.
+    /// What comes with what so many warps executed; nothing where the text has nothing of that.
     #[must_use]
-    pub fn executed(&self, executed: &[(Kind, f64)]) -> Executed {
+    pub fn executed(&self, executed: &[(Kind, f64)], warps: f64) -> Executed {
+        let mut all = Executed::default();
+        for (run, times) in self.0.iter().zip(self.often(executed, |_, times| times)) {
+            all.arithmetic += run.arithmetic * times;
+            all.control += run.control * times;
+            all.cycles += run.cycles * times;
+        }
+        let is_rest = |run: &Run| run.rolled && self.0.iter().any(|other| other.is_several(run));
+        let at_most = |run: &Run, times: f64| match run {
+            run if is_rest(run) => 0.0,
+            run if run.repeats => times,
+            _ => times.min(warps),
+        };
+        let often = self.often(executed, at_most);
+        all.waits = self.0.iter().zip(often).map(|(run, times)| run.waits * times).sum();
+        all
+    }
+
+    /// How often each run was executed, which is `at_most` what it makes of that.
+    fn often(&self, executed: &[(Kind, f64)], at_most: impl Fn(&Run, f64) -> f64) -> Vec<f64> {
         let total = |kind| executed.iter().find(|(known, _)| *known == kind).map_or(0.0, |(_, count)| *count);
         let mut kinds: Vec<(Kind, f64)> = Vec::new();
         for (kind, _) in self.0.iter().flat_map(|run| &run.counted) {
@@ -216,36 +274,30 @@ impl Text {
         let runs: Vec<Vec<(usize, f64)>> = (self.0.iter())
             .map(|run| run.counted.iter().map(|(kind, count)| (place(*kind), *count)).collect())
             .collect();
-        let mut often = vec![1.0; runs.len()];
+        let mut often: Vec<f64> = self.0.iter().map(|run| at_most(run, 1.0)).collect();
         for _ in 0..STEPS {
             let mut sums = vec![0.0; kinds.len()];
             for (run, often) in runs.iter().zip(&often) {
                 run.iter().for_each(|(kind, count)| sums[*kind] += count * often);
             }
-            for (run, often) in runs.iter().zip(&mut often) {
+            for ((run, often), text) in runs.iter().zip(&mut often).zip(&self.0) {
                 let all: f64 = run.iter().map(|(_, count)| count).sum();
                 let off = |(kind, count): &(usize, f64)| {
                     if sums[*kind] > 0.0 { count * kinds[*kind].1 / sums[*kind] } else { 0.0 }
                 };
                 if all > 0.0 {
-                    *often *= run.iter().map(off).sum::<f64>() / all;
+                    *often = at_most(text, *often * run.iter().map(off).sum::<f64>() / all);
                 }
             }
         }
         let known = |&place: &usize| !runs[place].is_empty();
-        let mut all = Executed::default();
-        for (place, run) in self.0.iter().enumerate() {
-            let times = if runs[place].is_empty() {
-                let [before, after] = [(0..place).rev().find(known), (place + 1..runs.len()).find(known)];
-                before.into_iter().chain(after).map(|near| often[near]).reduce(f64::min).unwrap_or(0.0)
-            } else {
-                often[place]
-            };
-            all.arithmetic += run.arithmetic * times;
-            all.control += run.control * times;
-            all.cycles += run.cycles * times;
-        }
-        all
+        let near = |place: usize| {
+            let [before, after] = [(0..place).rev().find(known), (place + 1..runs.len()).find(known)];
+            before.into_iter().chain(after).map(|near| often[near]).reduce(f64::min).unwrap_or(0.0)
+        };
+        let all = runs.iter().enumerate().zip(&self.0);
+        all.map(|((place, run), text)| at_most(text, if run.is_empty() { near(place) } else { often[place] }))
+            .collect()
     }
 }
 
@@ -258,6 +310,8 @@ pub struct Executed {
     pub control: f64,
     /// Cycles that the warps would take if each were alone on a multiprocessor.
     pub cycles: f64,
+    /// How often the warps wait for what they load from global memory, loads that are in flight together once.
+    pub waits: f64,
 }
 
 /// What the simulator counts an instruction as, by the parts of its name.
@@ -311,7 +365,7 @@ mod tests {
     fn a_warp_waits_for_its_registers() {
         let executed = [What::GlobalStore, What::SharedLoad].map(|what| ((what, 4), 1.0));
         let executed = [executed[0], executed[1], ((What::Shuffle, 0), 1.0)];
-        let cycles = |text: &str| Text::of(text, LATENCY).executed(&executed).cycles;
+        let cycles = |text: &str| Text::of(text, LATENCY).executed(&executed, 1.0).cycles;
         let store = "st.global.b32 [a],b;";
         assert_eq!(cycles(&format!("add.s32 a,c,c;\nadd.s32 b,c,c;\n{store}")), 6.0);
         assert_eq!(cycles(&format!("add.s32 a,c,c;\nadd.s32 b,a,c;\n{store}")), 9.0);
@@ -319,10 +373,36 @@ mod tests {
         assert_eq!(cycles(&format!("add.f64 a,c,c;\nmov.b64 b,a;\n{store}")), 9.0);
     }
 
+    /// A loop of 100 turns that adds a word each waits 100 times; one that adds four at a time, 25 times.
+    #[test]
+    fn each_turn_of_a_loop_waits() {
+        let turn = |loads: &[&str]| {
+            let adds = loads.iter().map(|load| format!("ld.global.b32 {load},[d0];\nadd.s32 s,s,{load};\n"));
+            format!("mov.b32 s,0;\n$1:\n{}@p0 bra $1;\nst.global.b32 [d1],s;", adds.collect::<String>())
+        };
+        let executed = [((What::GlobalLoad, 4), 100.0), ((What::GlobalStore, 4), 1.0)];
+        let waits = |loads: &[&str]| Text::of(&turn(loads), LATENCY).executed(&executed, 1.0).waits;
+        assert_eq!((waits(&["a"]), waits(&["a", "b", "c", "d"])), (100.0, 25.0));
+    }
+
+    /// The same loop by four turns at a time, and a turn at a time for what is left over: all of it is in the first. A
+    /// loop without the first is no such rest.
+    #[test]
+    fn what_an_unrolled_loop_leaves_over_is_nothing() {
+        let four = "$1:\nld.global.b32 a,[d0];\nld.global.b32 b,[d0+4];\nld.global.b32 c,[d0+8];\n\
+            ld.global.b32 d,[d0+12];\nadd.s32 s,a,b;\nadd.s32 s,s,c;\nadd.s32 s,s,d;\n@p0 bra $1;\n";
+        let one = "$2:\n.pragma \"nounroll\";\nld.global.b32 e,[d0];\nadd.s32 s,s,e;\nadd.s32 i,i,1;\n@p1 bra $2;\n";
+        let executed = [((What::GlobalLoad, 4), 100.0)];
+        let found = |text: &str| Text::of(text, LATENCY).executed(&executed, 1.0);
+        let both = found(&format!("{four}{one}"));
+        assert_eq!(both.waits, 25.0);
+        assert_eq!(found(one).waits, 100.0);
+    }
+
     #[test]
     fn nothing_counted_is_nothing_computed() {
         let executed = [((What::GlobalStore, 4), 1.0)];
-        let arithmetic = |text| Text::of(text, LATENCY).executed(&executed).arithmetic;
+        let arithmetic = |text| Text::of(text, LATENCY).executed(&executed, 1.0).arithmetic;
         assert_eq!(arithmetic(""), 0.0);
         assert_eq!(arithmetic("add.s32 r0,r0,1;\nret;"), 0.0);
         assert_eq!(arithmetic("@!p1 st.global.b32 [r0],r1;\nadd.s32 r0,r0,1;"), 1.0);

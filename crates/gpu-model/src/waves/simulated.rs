@@ -116,7 +116,7 @@ pub fn counts(report: &Report) -> Result<Counts> {
             memory: longest.memory - mean.memory,
             l2: (longest.l2 - mean.l2).max(0.0),
             shared: longest.shared - mean.shared,
-            computing: 0.0,
+            ..Waits::default()
         },
         chain: report.paths.hops.into(),
         ..Counts::empty(&report.kernel, blocks, threads)
@@ -206,26 +206,48 @@ fn waits(path: &Path, blocks: f64) -> Waits {
         memory: each(path.memory),
         l2: each(path.loads - path.memory.min(path.loads) + path.atomics),
         shared: each(path.barriers),
-        computing: 0.0,
+        ..Waits::default()
     }
 }
 
-/// The counts of a launch whose kernel has this text: with its arithmetic and branches, and what they take. The
-/// slowest warps of a block
-/// are taken to execute as much more than the average as they have requests.
+/// The counts of a launch whose kernel has this text: with its arithmetic and branches, what they take, and how often
+/// warps wait for what they load. The slowest warps of a block are taken to execute as much more than the average as
+/// they have requests.
+///
+/// A warp issues in order: what it loads in one turn of a loop it waits for before it asks in the next one
+/// ([`ptx`](super::ptx) has these steps). So it waits oftener than once for each place in the source:
+///
+/// ```text
+/// w            = waits of the text / loads · loads of a block's slowest warps, at most those that miss
+/// waits.turns  = more = max(w − places, 0)           places: those in the source that are waited for once, as above
+/// waits.memory = places in memory + more · misses in memory / misses
+/// waits.l2     = places in L2 + atomics + more · (1 − misses in memory / misses)
+/// ```
 ///
 /// # Errors
 /// Those of [`counts`].
 pub fn counts_with(report: &Report, text: &Text) -> Result<Counts> {
     let mut counts = counts(report)?;
-    let executed = text.executed(&self::executed(report));
-    let Counts { blocks, threads, instructions, .. } = &counts;
-    let requests = instructions.all();
+    let kinds = self::executed(report);
+    let warps = counts.blocks as f64 * f64::from(counts.threads.div_ceil(WARP));
+    let executed = text.executed(&kinds, warps);
+    let requests = counts.instructions.all();
     let path = report.paths.all.requests as f64 / report.blocks as f64;
     if requests > 0.0 {
-        let warps = *blocks as f64 * f64::from(threads.div_ceil(WARP));
         let slower = (path * warps / requests).max(1.0);
         counts.waits.computing = executed.cycles / warps * slower;
+        let each = |count: u64| count as f64 / report.blocks as f64;
+        let Path { loads, all_loads, misses, memory_misses, .. } = report.paths.all;
+        let is_load = |(kind, _): &&(Kind, f64)| kind.0 == What::GlobalLoad;
+        let requests: f64 = kinds.iter().filter(is_load).map(|(_, times)| times).sum();
+        let waits = if requests > 0.0 { executed.waits / requests * each(all_loads) } else { 0.0 };
+        let more = waits.min(each(misses)) - each(loads);
+        if more > 0.0 {
+            let in_memory = memory_misses as f64 / misses as f64;
+            counts.waits.memory += more * in_memory;
+            counts.waits.l2 += more * (1.0 - in_memory);
+            counts.waits.turns = more;
+        }
     }
     counts.instructions.arithmetic = executed.arithmetic;
     counts.instructions.control = executed.control;
@@ -334,7 +356,9 @@ mod tests {
     use gpu_sim::{Geometry, Kernel, Simulator};
 
     use super::super::Waits;
+    use super::super::ptx::Latency;
     use super::*;
+    use crate::device::Device;
 
     const KERNEL: Kernel<'_> = Kernel { name: "counted", file: file!(), line: line!() };
 
@@ -367,10 +391,40 @@ mod tests {
         assert_eq!((counts.lines, counts.lines_written), (32.0 + 32.0 + 1024.0, 32.0 + 1024.0));
         assert_eq!((counts.wavefronts, counts.wavefronts_without_conflicts), (1056.0, 64.0));
         assert_eq!((counts.memory_read, counts.memory_written), (Bytes(4096.0), Bytes(8192.0)));
-        assert_eq!(counts.waits, Waits { memory: 1.0, l2: 0.0, shared: 1.0, computing: 0.0 });
+        assert_eq!(counts.waits, Waits { memory: 1.0, l2: 0.0, shared: 1.0, ..Waits::default() });
         assert_eq!((counts.last, counts.chain), (Waits::default(), 0.0));
         assert_eq!((counts.instructions.memory, counts.instructions.synchronisation), (160.0, 32.0));
         assert_eq!(counts.check(), Ok(()));
+    }
+
+    /// A thread adds up 16 words, each of a line of its own, in a loop: one place, and by the text a wait in each turn.
+    /// Of a loop that loads four words at a time, one in each of four turns.
+    #[test]
+    fn each_turn_waits_as_the_text_says() {
+        let simulator = Simulator::new(config(Architecture::H200));
+        let data = simulator.alloc(16 * 128).expect("memory");
+        simulator.fill(data, 16 * 128, 0).expect("memory");
+        let geometry = Geometry::linear(1, 1, 0);
+        let report = simulator
+            .launch(KERNEL, geometry, &|| {
+                let sum: u32 = (0..16).map(|line| global_load::<u32>(data + line * 128, Load::Weak)).sum();
+                global_store(data, sum, Store::Weak);
+            })
+            .expect("it is right");
+        assert_eq!(counts(&report).expect("all is recorded").waits.memory, 1.0);
+        let latency =
+            Latency::of(&Device::by_name("h200").expect("it is described")).expect("it was measured");
+        let waits = |turn: &str| {
+            let text = format!("$1:\n{turn}@p0 bra $1;\nst.global.b32 [d1],s;");
+            counts_with(&report, &Text::of(&text, latency)).expect("all is recorded").waits
+        };
+        let one = waits("ld.global.b32 a,[d0];\nadd.s32 s,s,a;\n");
+        assert_eq!((one.memory, one.l2, one.turns), (16.0, 0.0, 15.0));
+        let four = waits(
+            "ld.global.b32 a,[d0];\nld.global.b32 b,[d0+128];\nld.global.b32 c,[d0+256];\n\
+             ld.global.b32 d,[d0+384];\nadd.s32 s,s,a;\nadd.s32 s,s,b;\nadd.s32 s,s,c;\nadd.s32 s,s,d;\n",
+        );
+        assert_eq!((four.memory, four.turns), (4.0, 3.0));
     }
 
     /// A quarter of the blocks counts as much as all where all do the same; what a warp waits for stays.

@@ -64,8 +64,8 @@ fn every_term() {
         l2_read: Bytes(64e6),
         memory_read: Bytes(32e6),
         memory_written: Bytes(50e6),
-        waits: Waits { memory: 2.0, l2: 1.0, shared: 3.0, computing: 0.0 },
-        last: Waits { memory: 1.0, l2: 1.0, shared: 1.0, computing: 0.0 },
+        waits: Waits { memory: 2.0, l2: 1.0, shared: 3.0, ..Waits::default() },
+        last: Waits { memory: 1.0, l2: 1.0, shared: 1.0, ..Waits::default() },
         chain: 10.0,
         operations: 2560e6,
         necessary: Bytes(40e6),
@@ -168,6 +168,36 @@ fn blocks_queue_for_the_busiest_level() {
     same(of(1), 2e-6);
     same(of(2), 2.5e-6);
     assert!((of(1000) / 1000e-6 - 1.0).abs() < 0.01, "{}", of(1000));
+}
+
+/// A block of 4 warps that waits 10 times for memory, 9 of them in turns of a loop, 500 cycles each. The first time,
+/// when all ask at a time, 4 of 640 places for warps are taken: 503.125. Nine tenths of the 4000
+/// cycles at its busiest level are the turns', 900 of each warp. With 104 until it has started and 400 cycles of the
+/// rest that is 607.125 + 400. Of warps by themselves, the second finds 900 / 5400 of one at that level, the third 2 ·
+/// 1050 / 5550 and the fourth 3 · 1240.54 / 5740.54.
+#[test]
+fn warps_go_on_while_another_waits() {
+    let counts = Counts {
+        lines: 4000.0,
+        waits: Waits { memory: 10.0, turns: 9.0, ..Waits::default() },
+        ..Counts::empty("turns", 1, 128)
+    };
+    let time = |waits| predict(&device(), &Counts { waits, ..counts.clone() }).map(|found| found.time.0);
+    let mut there = 900.0;
+    for others in 1..4 {
+        there = 900.0 * (1.0 + f64::from(others) * there / (4500.0 + there));
+    }
+    let found = predict(&device(), &counts).expect("it fits");
+    same(found.latency.0, 5.107125e-6);
+    same(found.time.0, 1e-6 + (607.125 + 400.0 + 4500.0 + there) * 1e-9);
+    // Where it meets in each turn, 34 cycles a time, it waits as a whole before it is at its level, 1 ns after its
+    // start.
+    let meeting = time(Waits { shared: 9.0, ..counts.waits }).expect("it fits");
+    same(meeting, 1e-6 + (5107.125 + 9.0 * 34.0 + 4001.0) * 1e-9);
+    let all_at_once = time(Waits { turns: 0.0, ..counts.waits }).expect("it fits");
+    same(all_at_once, 1e-6 + (104.0 + 5031.25 + 4001.0) * 1e-9);
+    let too_many = time(Waits { turns: 11.0, ..counts.waits });
+    assert!(matches!(too_many, Err(Error::Contradiction { field: "waits.turns", .. })), "{too_many:?}");
 }
 
 /// Half the gap, but blocks start half as fast: 100 blocks of one wave.

@@ -4,9 +4,10 @@
 //! of step, what the warp with the most of it does between two barriers counts, and a block's path is the sum over its
 //! barriers. A ticket that one thread draws while the others wait is a step of the whole block.
 //!
-//! Loads of one place in the source are in flight together, also those of a loop's iterations, so a place counts when
-//! the block first comes by; an atomic or a fence counts once between two barriers. How far a load goes is what the
-//! modelled caches say of the block's first request there.
+//! Loads of one place in the source are taken to be in flight together, also those of a loop's iterations, so a place
+//! counts when the block first comes by; an atomic or a fence counts once between two barriers. How far a load goes is
+//! what the modelled caches say of the block's first request there. Which iterations wait for what they load only the
+//! compiled kernel tells: for whoever has that, all loads that go far are counted too.
 
 use super::counts::Event;
 use crate::report::{Operation, Path, Paths};
@@ -78,6 +79,12 @@ impl Walks {
                 let is_new = !known.contains(&event.site) && once(places);
                 path.loads += u64::from(is_new && reach >= Reach::L2);
                 path.memory += u64::from(is_new && reach == Reach::Memory);
+                // Asynchronous copies are waited for where the kernel says so, not where a register is read.
+                if event.operation != Operation::AsyncCopy {
+                    path.all_loads += 1;
+                    path.misses += u64::from(reach >= Reach::L2);
+                    path.memory_misses += u64::from(reach == Reach::Memory);
+                }
                 fresh.extend(is_new.then_some(event.site));
             }
             Operation::GlobalAtomic if event.extra == STORES => {}
