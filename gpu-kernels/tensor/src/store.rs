@@ -296,8 +296,10 @@ impl<T: Output> Target<'_, T> {
             } else {
                 let mut pass = 0;
                 while pass < const { BLOCKS as u32 * 2 } {
-                    self.pass::<1, BLOCKS>(rolled(pass), place, matrix);
-                    pass += 1;
+                    pass = rolled(pass);
+                    // Some at a time, which wait for the staged sums together.
+                    unroll::<4>(|at| self.pass::<1, BLOCKS>(pass + at as u32, place, matrix));
+                    pass += 4;
                 }
             }
             part += 1;
