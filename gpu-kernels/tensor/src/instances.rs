@@ -65,10 +65,9 @@ products_by_lanes! {
 }
 
 macro_rules! thin_products {
-    ($($T:ident, $Scale:ident, $vector:literal: $name:ident $blocks:literal;)*) => { $(
+    ($($T:ident, $Scale:ident, $vector:literal: $name:ident;)*) => { $(
         /// A product of matrices by blocks of [`THIN_THREADS`](crate::THIN_THREADS) threads with
-        /// [`thin_shared_bytes`](crate::thin_shared_bytes), one for each tile of [`THIN_ROWS`](crate::THIN_ROWS) rows and
-        /// [`THIN_COLUMNS`](crate::THIN_COLUMNS) columns of C, or twice as many.
+        /// [`THIN_SHARED_BYTES`](crate::THIN_SHARED_BYTES), one for each tile of [`THIN_TILE`](crate::THIN_TILE) of C.
         #[kernel(images = sm_80, launch_bounds(256, 2))]
         pub fn $name(
             a: Global<$T>,
@@ -79,27 +78,15 @@ macro_rules! thin_products {
             alpha: $Scale,
             beta: $Scale,
         ) {
-            thin::product::<
-                $T,
-                $vector,
-                { $vector / 4 },
-                { $vector * $blocks / 4 },
-                { 4 * $blocks },
-                $blocks,
-                $blocks,
-            >(a, b, c, product, factors, (alpha, beta));
+            thin::product::<$T, $vector, { $vector / 4 }>(a, b, c, product, factors, (alpha, beta));
         }
     )* };
 }
-// Elements of 16 bytes, and blocks of eight columns. Of bytes there is no wider tile: a thread would hold 32 of B.
 thin_products! {
-    bf16, f32, 8: tensor_thin_bf16 4;
-    bf16, f32, 8: tensor_thin_bf16_64 8;
-    f16, f32, 8: tensor_thin_f16 4;
-    f16, f32, 8: tensor_thin_f16_64 8;
-    f32, f32, 4: tensor_thin_tf32 4;
-    f32, f32, 4: tensor_thin_tf32_64 8;
-    i8, i32, 16: tensor_thin_i8 4;
+    bf16, f32, 8: tensor_thin_bf16;
+    f16, f32, 8: tensor_thin_f16;
+    f32, f32, 4: tensor_thin_tf32;
+    i8, i32, 16: tensor_thin_i8;
 }
 
 macro_rules! finishes {

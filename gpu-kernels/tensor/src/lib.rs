@@ -19,5 +19,5 @@ pub use instances::*;
 pub use lanes::{Factors, LANES_SHARED_BYTES, LANES_THREADS, TILE};
 pub use pack::{PACK_LINES, PACK_SHARED_BYTES, PACK_THREADS, PACK_WORDS, Packing, round_tf32};
 pub use place::{Place, Product};
-pub use thin::{THIN_COLUMNS, THIN_ROWS, THIN_THREADS, thin_shared_bytes};
+pub use thin::{THIN_SHARED_BYTES, THIN_THREADS, THIN_TILE};
 pub use warps::{ROWS, boxes, columns, shared_bytes, threads};

@@ -1,6 +1,6 @@
 //! Products of which a factor has few rows or columns: what takes time is to read the other one, wherever it lies.
 //!
-//! A block computes 128 × 32 or 64 elements of C with 8 warps, 16 rows each. Tiles of A and B, 128 bytes deep along `k`, go through a ring
+//! A block computes 128 × 32 elements of C with 8 warps, 16 × 32 each. Tiles of A and B, 128 bytes deep along `k`, go through a ring
 //! of three stages in shared memory, as in `lanes.rs`. There a line of A begins as far behind a multiple of 16 bytes as it
 //! does in memory, so that 16 bytes are copied at once whatever the alignment, but for a line's ends; a fragment's words are
 //! put together from elements, at the same places in all steps. The few elements of B come one by one, through registers, and
@@ -17,24 +17,19 @@ use crate::pack::round_tf32;
 use crate::place::{Place, Product};
 use crate::store::{self, Output};
 
-/// Rows of a block's tile of C.
-pub const THIN_ROWS: u32 = 128;
-/// Columns of the narrower tile; the wider one has twice as many.
-pub const THIN_COLUMNS: u32 = 32;
+/// Rows and columns of a block's tile of C.
+pub const THIN_TILE: [u32; 2] = [128, 32];
 /// Threads of a block.
 pub const THIN_THREADS: u32 = 256;
 /// How much of `k` a stage holds, in bytes.
 const DEPTH_BYTES: u32 = 128;
 const STAGES: u32 = 3;
-/// Bytes of so many rows of A, or columns of B, in a stage. Lines are as much longer as the next one may begin later, and so
-/// that fragments' rows begin in different banks.
-const fn tile_bytes(rows: u32) -> u32 {
-    rows * (DEPTH_BYTES + 16)
-}
-/// Dynamic shared memory of a block whose tile has so many columns.
-pub const fn thin_shared_bytes(columns: u32) -> u32 {
-    STAGES * tile_bytes(THIN_ROWS + columns)
-}
+/// Bytes of a stage's two tiles, in the wider of their forms: lines are as much longer as the next one may begin later, and
+/// so that fragments' rows begin in different banks.
+const A_BYTES: u32 = THIN_TILE[0] * (DEPTH_BYTES + 16);
+const B_BYTES: u32 = THIN_TILE[1] * (DEPTH_BYTES + 16);
+/// Dynamic shared memory of a block.
+pub const THIN_SHARED_BYTES: u32 = STAGES * (A_BYTES + B_BYTES);
 
 /// A factor: where its matrix begins, and how it lies.
 struct Factor<T: Output> {
@@ -57,7 +52,7 @@ impl<T: Output> Factor<T> {
     /// From one line of A's tile to the next, in elements; across `k` by eight words or a vector more than there are,
     /// since lines would else share banks.
     const ALONG_PITCH: u32 = Self::DEPTH + Self::VECTOR;
-    const ACROSS_PITCH: u32 = THIN_ROWS + if Self::PER == 1 { 8 } else { Self::VECTOR };
+    const ACROSS_PITCH: u32 = THIN_TILE[0] + if Self::PER == 1 { 8 } else { Self::VECTOR };
 
     #[inline(always)]
     fn pitch(&self) -> u32 {
@@ -187,7 +182,7 @@ fn by_element<T: Output, const N: usize>(
     }
 }
 
-/// What a thread copies of B: of each 32 columns as many elements of a stage as 16 bytes have.
+/// What a thread copies of B: `N` elements of a stage.
 struct Elements {
     /// The first one's row, of the stage, and column, of the tile.
     k: u32,
@@ -211,12 +206,11 @@ impl Elements {
         }
     }
 
-    /// The row and column of element `at`, from the stage's first row and the tile's first column, of a tile of `GROUPS`
-    /// times eight columns.
+    /// The row and column of element `at`, from the stage's first row and the tile's first column.
     #[inline(always)]
-    fn place<const GROUPS: u32>(&self, across: bool, at: u32) -> [u32; 2] {
+    fn place(&self, across: bool, at: u32) -> [u32; 2] {
         if across {
-            [self.k + at / GROUPS * 4, self.column + at % GROUPS * 8]
+            [self.k + at / 4 * 4, self.column + at % 4 * 8]
         } else {
             [self.k, self.column + at * self.right]
         }
@@ -225,21 +219,21 @@ impl Elements {
     /// Reads the elements of the stage from `k` on; zeros where none is.
     #[device]
     #[inline(always)]
-    fn read<T: Output, const E: usize, const GROUPS: u32>(&self, b: &Factor<T>, k: u32) -> [T; E] {
-        let mut values = [T::default(); E];
+    fn read<T: Output, const N: usize>(&self, b: &Factor<T>, k: u32) -> [T; N] {
+        let mut values = [T::default(); N];
         let (row, column) = (k + self.k, b.first + self.column);
         let (line, place, lines) = if b.across { (row, column, 4) } else { (column, row, self.right) };
         let first = b.matrix.offset(u64::from(line) * b.leading + u64::from(place));
         let between = u64::from(lines) * b.leading;
         if b.across {
-            unroll::<E>(|at| {
-                let (lines, right) = (at as u32 / GROUPS, at as u32 % GROUPS * 8);
-                if row + 4 * lines < b.k && column + right < b.extent {
-                    values[at] = first.offset(u64::from(lines) * between).read(right);
+            unroll::<N>(|at| {
+                let (down, right) = (at as u32 / 4 * 4, at as u32 % 4 * 8);
+                if row + down < b.k && column + right < b.extent {
+                    values[at] = first.offset(at as u64 / 4 * between).read(right);
                 }
             });
         } else {
-            unroll::<E>(|at| {
+            unroll::<N>(|at| {
                 if row < b.k && column + at as u32 * self.right < b.extent {
                     values[at] = first.offset(at as u64 * between).read(0);
                 }
@@ -251,18 +245,12 @@ impl Elements {
     /// Puts those of the columns that fragments have into shared memory, tf32 rounded.
     #[device]
     #[inline(always)]
-    fn write<T: Output, const E: usize, const GROUPS: u32>(
-        &self,
-        across: bool,
-        tile: Shared<T>,
-        values: [T; E],
-        columns: u32,
-    ) {
-        unroll::<E>(|at| {
-            let [row, column] = self.place::<GROUPS>(across, at as u32);
+    fn write<T: Output, const N: usize>(&self, across: bool, tile: Shared<T>, values: [T; N], columns: u32) {
+        unroll::<N>(|at| {
+            let [row, column] = self.place(across, at as u32);
             if column < columns {
                 let place = column * const { Factor::<T>::ALONG_PITCH } + row;
-                if const { size_of::<T>() == 4 } {
+                if const { N == 4 } {
                     tile.cast::<u32>().write(place, round_tf32(T::bits(values[at].widen())));
                 } else {
                     tile.write(place, values[at]);
@@ -327,10 +315,10 @@ impl<const PER: usize> Places<PER> {
     /// Adds the products of a stage to a warp's sums, of the first `BLOCKS` blocks of eight columns.
     #[device]
     #[inline(always)]
-    fn multiply<T: Output, const WHOLE: bool, const BLOCKS: usize, const SUMS: usize>(
+    fn multiply<T: Output, const WHOLE: bool, const BLOCKS: usize>(
         &self,
         (a_tile, b_tile): (Shared<T>, Shared<T>),
-        sums: &mut [u32; SUMS],
+        sums: &mut [u32; 16],
     ) {
         let pitch = const { DEPTH_BYTES / 4 + 4 };
         let lane = warp::lane_id();
@@ -350,19 +338,10 @@ impl<const PER: usize> Places<PER> {
     }
 }
 
-/// Computes a tile of C of [`THIN_ROWS`] × `8 * GROUPS` elements, `SUMS` a thread, of which `E` elements of B. Launch a
-/// block of [`THIN_THREADS`] threads and [`thin_shared_bytes`] for each.
+/// Computes a tile of C. Launch a block of [`THIN_THREADS`] threads and [`THIN_SHARED_BYTES`] for each.
 #[device]
 #[inline(always)]
-pub(crate) fn product<
-    T: Output,
-    const N: usize,
-    const PER: usize,
-    const E: usize,
-    const SUMS: usize,
-    const BLOCKS: usize,
-    const GROUPS: u32,
->(
+pub(crate) fn product<T: Output, const N: usize, const PER: usize>(
     a: Global<T>,
     b: Global<T>,
     c: GlobalMut<T>,
@@ -371,11 +350,9 @@ pub(crate) fn product<
     scales: (T::Scale, T::Scale),
 ) {
     const { assert!(N as u32 == Factor::<T>::VECTOR && PER as u32 == Factor::<T>::PER) };
-    const { assert!(4 * E == N * BLOCKS && SUMS == 4 * BLOCKS && GROUPS == BLOCKS as u32) };
     let depth = const { Factor::<T>::DEPTH };
-    let (tile_rows, tile_columns) = (THIN_ROWS, const { 8 * GROUPS });
-    let stages =
-        shared::dynamic().array::<T>(const { thin_shared_bytes(8 * GROUPS) / size_of::<T>() as u32 });
+    let stages = shared::dynamic().array::<T>(THIN_SHARED_BYTES / size_of::<T>() as u32);
+    let [tile_rows, tile_columns] = THIN_TILE;
     let (rows, columns) = (product.m.div_ceil(tile_rows), product.n.div_ceil(tile_columns));
     let Place { row, column, matrix: number } = Place::of(block_idx_x(), rows, columns);
     let (row, column) = (row * tile_rows, column * tile_columns);
@@ -391,9 +368,9 @@ pub(crate) fn product<
     };
     let (a, b) = (of(0, a, product.m, row), of(1, b, product.n, column));
     let stage = |number: u32| {
-        let elements = const { tile_bytes(THIN_ROWS + 8 * GROUPS) / size_of::<T>() as u32 };
+        let elements = const { (A_BYTES + B_BYTES) / size_of::<T>() as u32 };
         let a_tile = stages.offset(number % STAGES * elements);
-        (a_tile, a_tile.offset(const { tile_bytes(THIN_ROWS) / size_of::<T>() as u32 }))
+        (a_tile, a_tile.offset(const { A_BYTES / size_of::<T>() as u32 }))
     };
     let thread = thread_idx_x();
     // Vectors of a line that begins at a multiple of 16 bytes; another has one more.
@@ -411,8 +388,8 @@ pub(crate) fn product<
     // Rows that fragments have.
     let rows = product.m.next_multiple_of(16);
     let steps = (end - first).div_ceil(depth);
-    let mut sums = [0; SUMS];
-    let mut of_b = [T::default(); E];
+    let mut sums = [0; 16];
+    let mut of_b = [T::default(); N];
     let mut step = 0;
     // Copies are two stages ahead, in one place of the code: they are most of it.
     while step < steps + (STAGES - 1) {
@@ -423,8 +400,7 @@ pub(crate) fn product<
             sync_threads();
         }
         if step > 0 && step <= steps {
-            let columns = if columns > 8 { tile_columns } else { 8 };
-            elements.write::<T, E, GROUPS>(b.across, stage(step - 1).1, of_b, columns);
+            elements.write(b.across, stage(step - 1).1, of_b, if columns > 8 { tile_columns } else { 8 });
         }
         if step < steps {
             let (tile, k) = (stage(step).0, first + step * depth);
@@ -434,50 +410,49 @@ pub(crate) fn product<
             if has_ends {
                 ends.start::<T, N, 1>(&a, tile, k, rows);
             }
-            of_b = elements.read::<T, E, GROUPS>(&b, k);
+            of_b = elements.read(&b, k);
         }
         commit();
         if step >= STAGES - 1 && row + warp_row < product.m {
             let stage = stage(step - (STAGES - 1));
             match (is_whole, columns > 8) {
-                (true, true) => places.multiply::<T, true, BLOCKS, SUMS>(stage, &mut sums),
-                (true, false) => places.multiply::<T, true, 1, SUMS>(stage, &mut sums),
-                (false, true) => places.multiply::<T, false, BLOCKS, SUMS>(stage, &mut sums),
-                (false, false) => places.multiply::<T, false, 1, SUMS>(stage, &mut sums),
+                (true, true) => places.multiply::<T, true, 4>(stage, &mut sums),
+                (true, false) => places.multiply::<T, true, 1>(stage, &mut sums),
+                (false, true) => places.multiply::<T, false, 4>(stage, &mut sums),
+                (false, false) => places.multiply::<T, false, 1>(stage, &mut sums),
             }
         }
         step += 1;
     }
     wait::<0>();
     sync_threads();
-    write::<T, SUMS>(&sums, stages.cast(), c, &product, Place { row, column, matrix: number }, scales);
+    write(&sums, stages.cast(), c, &product, Place { row, column, matrix: number }, scales);
 }
 
 /// Writes the block's sums to C, neighbours by neighbouring lanes whichever way it lies, through shared memory, in
 /// lines that are padded by a word.
 #[device]
 #[inline(always)]
-fn write<T: Output, const SUMS: usize>(
-    sums: &[u32; SUMS],
+fn write<T: Output>(
+    sums: &[u32; 16],
     staging: Shared<u32>,
     c: GlobalMut<T>,
     product: &Product,
     Place { row, column, matrix }: Place,
     scales: (T::Scale, T::Scale),
 ) {
-    let tile_columns = const { 2 * SUMS as u32 };
-    let pitch = const { 2 * SUMS as u32 + 1 };
+    const PITCH: u32 = THIN_TILE[1] + 1;
     let (thread, lane) = (thread_idx_x(), warp::lane_id());
-    let own = (thread / 32 * 16 + lane / 4) * pitch + lane % 4 * 2;
-    unroll::<SUMS>(|at| {
-        staging.write(own + (at / 2 % 2 * 8) as u32 * pitch + (at / 4 * 8 + at % 2) as u32, sums[at]);
+    let own = (thread / 32 * 16 + lane / 4) * PITCH + lane % 4 * 2;
+    unroll::<16>(|at| {
+        staging.write(own + (at / 2 % 2 * 8) as u32 * PITCH + (at / 4 * 8 + at % 2) as u32, sums[at]);
     });
     sync_threads();
-    let rows = (product.m - row).min(THIN_ROWS);
-    let columns = (product.n - column).min(tile_columns);
+    let rows = (product.m - row).min(THIN_TILE[0]);
+    let columns = (product.n - column).min(THIN_TILE[1]);
     // A power of two of neighbours: all rows, or as many columns as there are, or a few more.
     let is_across = product.c_across != 0;
-    let log = if is_across { THIN_ROWS.trailing_zeros() } else { 32 - (columns - 1).leading_zeros() };
+    let log = if is_across { THIN_TILE[0].trailing_zeros() } else { 32 - (columns - 1).leading_zeros() };
     let lines = if is_across { columns } else { rows };
     let mut index = thread;
     while index >> log < lines {
@@ -485,7 +460,7 @@ fn write<T: Output, const SUMS: usize>(
         let (line, place) = (index >> log, index & ((1 << log) - 1));
         let (down, right) = if is_across { (place, line) } else { (line, place) };
         if down < rows && right < columns {
-            let sum = staging.read(down * pitch + right);
+            let sum = staging.read(down * PITCH + right);
             let (line, place) =
                 if is_across { (column + right, row + down) } else { (row + down, column + right) };
             let start =

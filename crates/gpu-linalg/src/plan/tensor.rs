@@ -4,8 +4,8 @@ use gpu_std::launch::LaunchConfig;
 use gpu_std::tensor_map::{Format, Swizzle, Tensor};
 use gpu_tensor_kernels::{
     FINISH_SHARED_BYTES, FINISH_THREADS, Factors, LANES_SHARED_BYTES, LANES_THREADS, Product, ROWS,
-    THIN_COLUMNS, THIN_ROWS, THIN_THREADS, TILE, boxes, columns, finished, part_leading, shared_bytes,
-    thin_shared_bytes, threads,
+    THIN_SHARED_BYTES, THIN_THREADS, THIN_TILE, TILE, boxes, columns, finished, part_leading, shared_bytes,
+    threads,
 };
 
 use super::pack::{ALIGNMENT, Pack, Packs, is_aligned};
@@ -48,8 +48,6 @@ pub struct Thin {
     pub factors: Factors,
     /// Whether the factors change places once more.
     pub swapped: bool,
-    /// Columns of a block's tile: 32 or 64.
-    pub columns: u32,
 }
 
 /// What of a kernel and of copies is decided by name.
@@ -202,7 +200,7 @@ impl Plan {
             (product.narrow, product.vectors) = (0, 2);
         }
         let launch = LaunchConfig::linear(grid, threads(sums)).shared(shared_bytes(sums));
-        let thin = if is_thin { Some(Thin::new(bytes, product, factors, count)?) } else { None };
+        let thin = if is_thin { Some(Thin::new(product, factors, count)?) } else { None };
         let lanes = (lanes, factors);
         let factors = a.zip(b).map(|(a, b)| [a, b]);
         Ok(Self { launch, sums, lanes, thin, product, finish, swapped, pack, factors })
@@ -212,7 +210,7 @@ impl Plan {
 impl Thin {
     /// The product of so many matrices' parts, its factor of fewer rows or columns second: `Cᵀ = Bᵀ · Aᵀ` where that
     /// is A.
-    fn new(bytes: usize, mut product: Product, mut factors: Factors, count: u128) -> Result<Self, Error> {
+    fn new(mut product: Product, mut factors: Factors, count: u128) -> Result<Self, Error> {
         let swapped = product.m < product.n;
         if swapped {
             product = Product {
@@ -225,23 +223,17 @@ impl Thin {
             factors.leading.reverse();
             factors.batch.reverse();
         }
-        let columns = thin_columns(bytes, product.n);
-        let tiles =
-            u128::from(product.m.div_ceil(THIN_ROWS)) * u128::from(product.n.div_ceil(columns)) * count;
-        let launch = LaunchConfig::linear(blocks(tiles)?, THIN_THREADS).shared(thin_shared_bytes(columns));
-        Ok(Self { launch, product, factors, swapped, columns })
+        let [rows, columns] = THIN_TILE;
+        let tiles = u128::from(product.m.div_ceil(rows)) * u128::from(product.n.div_ceil(columns)) * count;
+        let launch = LaunchConfig::linear(blocks(tiles)?, THIN_THREADS).shared(THIN_SHARED_BYTES);
+        Ok(Self { launch, product, factors, swapped })
     }
 }
 
 /// Whether a factor of a product, of m rows, n columns and sums of k, is thin: the other one is read once then, at the
 /// rate of the memory, as it lies.
 fn is_thin([m, n, _]: [u32; 3]) -> bool {
-    m.min(n) <= THIN_COLUMNS
-}
-
-/// Columns of the kernel's tile where the thin factor has so many.
-fn thin_columns(bytes: usize, columns: u32) -> u32 {
-    if columns > THIN_COLUMNS && bytes > 1 { 2 * THIN_COLUMNS } else { THIN_COLUMNS }
+    m.min(n) <= THIN_TILE[1]
 }
 
 /// Whether another product takes less time by the kernel for thin factors, because `copied` factors are not copied then.
@@ -264,8 +256,7 @@ fn thin_saves(bytes: usize, copied: [bool; 2], [m, n, k]: [u32; 3], count: usize
     };
     let elements = [m, n].map(|extent| f64::from(extent) * f64::from(k) * count as f64);
     let copies: f64 = (0..2).filter(|&at| copied[at]).map(|at| elements[at]).sum();
-    let tile = [THIN_ROWS, thin_columns(bytes, m.min(n))];
-    let thin = time(blocks(tile, [m.max(n), m.min(n)]), 1.5, 2.3, 3.5);
+    let thin = time(blocks(THIN_TILE, [m.max(n), m.min(n)]), 1.2, 1.7, 3.0);
     let other = time(blocks([TILE; 2], [m, n]), 0.36, 0.6, 2.5);
     thin < other + 3.5 + copies * 2.0 * bytes as f64 / 1.5e6
 }
@@ -280,7 +271,7 @@ pub fn split(bytes: usize, [m, n, k]: [u32; 3], count: usize) -> (u32, u32) {
         let of_part = steps.div_ceil(parts);
         let adds = if parts > 1 { 2.5 + f64::from(parts) * elements * 8.0 / 4e6 } else { 0.0 };
         adds + if is_thin([m, n, k]) {
-            let tiles = u64::from(m.max(n).div_ceil(THIN_ROWS)) * count as u64;
+            let tiles = u64::from(m.max(n).div_ceil(THIN_TILE[0])) * count as u64;
             thin_time(tiles * u64::from(parts), of_part) + f64::from(parts.div_ceil(32)) * 0.1
         } else {
             let tiles = u64::from(m.div_ceil(TILE)) * u64::from(n.div_ceil(TILE)) * count as u64;

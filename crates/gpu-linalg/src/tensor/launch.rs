@@ -5,7 +5,7 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::launch::Kernel;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::tensor_map::{Tensor, TensorMap};
-use gpu_tensor_kernels::{self as kernels, THIN_COLUMNS};
+use gpu_tensor_kernels as kernels;
 
 use crate::error::Error;
 use crate::plan::pack::ALIGNMENT;
@@ -43,8 +43,7 @@ mod sealed {
 
     /// # Safety
     /// Each is the kernel of this type: with 128 sums a thread, where A lies
-    /// along the inner axis and across, with 64, for capability 8.0, for thin factors of
-    /// 32 columns a tile and of 64, for parts,
+    /// along the inner axis and across, with 64, for capability 8.0, for thin factors, for parts,
     /// and for copies of elements that have the size of `Bits`.
     pub unsafe trait Kernels: gpu_core::Element {
         /// The sums' type, and that of `alpha` and `beta`.
@@ -60,13 +59,12 @@ mod sealed {
         type Narrow: Kernel<Arguments = OfProduct<Self, Self::Sum>>;
         type Lanes: Kernel<Arguments = OfMatrices<Self, Self::Sum>>;
         type Thin: Kernel<Arguments = OfMatrices<Self, Self::Sum>>;
-        type Thin64: Kernel<Arguments = OfMatrices<Self, Self::Sum>>;
         type Finish: Kernel<Arguments = OfParts<Self::Parts, Self::Sum>>;
     }
 }
 
 macro_rules! elements {
-    ($($T:ident: $wide:ident $across:ident $narrow:ident $lanes:ident $thin:ident $thin_64:ident $finish:ident;)*) => { $(
+    ($($T:ident: $wide:ident $across:ident $narrow:ident $lanes:ident $thin:ident $finish:ident;)*) => { $(
         // SAFETY: the table names the kernels of the type.
         unsafe impl sealed::Kernels for $T {
             type Sum = f32;
@@ -80,7 +78,6 @@ macro_rules! elements {
             type Narrow = kernels::$narrow;
             type Lanes = kernels::$lanes;
             type Thin = kernels::$thin;
-            type Thin64 = kernels::$thin_64;
             type Finish = kernels::$finish;
         }
 
@@ -112,8 +109,8 @@ macro_rules! elements {
     )* };
 }
 elements! {
-    bf16: tensor_bf16_256 tensor_bf16_256_across tensor_bf16_128 tensor_bf16 tensor_thin_bf16 tensor_thin_bf16_64 tensor_finish_bf16;
-    f16: tensor_f16_256 tensor_f16_256_across tensor_f16_128 tensor_f16 tensor_thin_f16 tensor_thin_f16_64 tensor_finish_f16;
+    bf16: tensor_bf16_256 tensor_bf16_256_across tensor_bf16_128 tensor_bf16 tensor_thin_bf16 tensor_finish_bf16;
+    f16: tensor_f16_256 tensor_f16_256_across tensor_f16_128 tensor_f16 tensor_thin_f16 tensor_finish_f16;
 }
 
 // SAFETY: the kernels of tf32, whose factors lie along the inner axis; the sums of parts are `f32`, and so is C: the kernel for parts of `bf16` adds them.
@@ -129,12 +126,10 @@ unsafe impl sealed::Kernels for f32 {
     type Narrow = kernels::tensor_tf32_128;
     type Lanes = kernels::tensor_tf32;
     type Thin = kernels::tensor_thin_tf32;
-    type Thin64 = kernels::tensor_thin_tf32_64;
     type Finish = kernels::tensor_finish_bf16;
 }
 
-// SAFETY: the kernels of `i8`, whose sums are `i32`, as is C: their kernel for parts writes nothing else. Of 64 columns
-// they have none, and no plan asks for it.
+// SAFETY: the kernels of `i8`, whose sums are `i32`, as is C: their kernel for parts writes nothing else.
 unsafe impl sealed::Kernels for i8 {
     type Sum = i32;
     const ONE: i32 = 1;
@@ -147,7 +142,6 @@ unsafe impl sealed::Kernels for i8 {
     type Narrow = kernels::tensor_i8_128;
     type Lanes = kernels::tensor_i8;
     type Thin = kernels::tensor_thin_i8;
-    type Thin64 = kernels::tensor_thin_i8;
     type Finish = kernels::tensor_finish_i8;
 }
 
@@ -274,13 +268,7 @@ pub(crate) fn by_thin<T: Kernels, C: gpu_core::Element>(
     let (a, b) = if thin.swapped { (b, a) } else { (a, b) };
     let (c, (alpha, beta)) = target.of_kernel::<T>(plan, scales);
     let arguments = (a, b, c, thin.product, thin.factors, alpha, beta);
-    // SAFETY: as above; the kernel is that of the plan's tile.
-    unsafe {
-        if thin.columns == THIN_COLUMNS {
-            stream.launch::<T::Thin>(thin.launch, arguments)
-        } else {
-            stream.launch::<T::Thin64>(thin.launch, arguments)
-        }?;
-    }
+    // SAFETY: as above.
+    unsafe { stream.launch::<T::Thin>(thin.launch, arguments) }?;
     target.finish::<T>(stream, plan, scales)
 }

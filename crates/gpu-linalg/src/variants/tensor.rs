@@ -19,7 +19,7 @@ pub enum TensorVariant {
     Narrow,
     /// The same with tiles of 128 × 256, in a persistent grid.
     Wide,
-    /// `mma` by warps in tiles of 128 × 32 or 64, for factors of few rows or columns: lines are copied in 16 bytes at any
+    /// `mma` by warps in tiles of 128 × 32, for factors of few rows or columns: lines are copied in 16 bytes at any
     /// alignment, none before the product. Capability 8.0, any matrices.
     Thin,
     /// Factors copied into aligned memory first, even where they are, then by the kernel that the plan takes for the
