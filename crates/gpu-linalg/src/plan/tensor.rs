@@ -86,14 +86,14 @@ impl Choice {
         }
     }
 
-    /// That of a product of tf32, whose factors are always copied: the copy engine and the tensor cores take 32 bits
-    /// along `k` only.
+    /// That of a product of tf32, whose factors are always copied unless one is thin: the copy engine and the tensor cores
+    /// take 32 bits along `k` only.
     pub const fn tf32(variant: Option<TensorVariant>) -> Self {
         Self { variant, packs: Packs::AlongInner }
     }
 
-    /// That of a product of `i8`, of whose factors those are copied that the tensor cores do not take: they take bytes
-    /// along `k` only.
+    /// That of a product of `i8`, of whose factors those are copied that the tensor cores do not take, unless one is thin:
+    /// they take bytes along `k` only.
     pub const fn i8(variant: Option<TensorVariant>) -> Self {
         let packs = match variant {
             Some(TensorVariant::Packed) => Packs::AlongInner,
@@ -290,7 +290,7 @@ pub fn split(bytes: usize, [m, n, k]: [u32; 3], count: usize) -> (u32, u32) {
     (steps.div_ceil(best.1).max(1), best.1 * depth)
 }
 
-/// Predicted microseconds, on an H200, of so many blocks with a thin factor and of their steps: the time from a step's
+/// Predicted microseconds, on an H100, of so many blocks with a thin factor and of their steps: the time from a step's
 /// copies to the next one's, or that of the memory, of which a step of all blocks that there is room for reads 5 MB.
 fn thin_time(blocks: u64, steps: u32) -> f64 {
     const ROOM: u64 = 2 * PLANNED_FOR;
