@@ -114,18 +114,20 @@ impl Copies {
         };
         let begin = first + self.place;
         let last = line + (LOADS as u32 - 1) * self.step;
-        // Where nothing is between lines, what comes before one and behind it may be read; of the latter the sums along
-        // `k` must not see anything.
-        let follows = a.dense && line > 0;
-        let is_followed = a.dense && a.across && last + 1 < line_end;
+        let down = self.step * a.pitch();
+        let between = u64::from(self.step) * a.leading;
+        // Where nothing is between lines, what comes before one and behind it may be read, as far as the matrix goes; of
+        // the latter the sums along `k` must not see anything.
+        let (start, shift) = (self.start + u64::from(begin), u64::from(self.shift));
+        let end = start + (LOADS as u64 - 1) * between + u64::from(Factor::<T>::VECTOR);
+        let follows = a.dense && start >= shift;
+        let is_followed = a.dense && a.across && end <= u64::from(line_end) * a.leading + shift;
         let is_whole = (begin >= self.shift || follows)
             && (begin + Factor::<T>::VECTOR <= length + self.shift
                 || is_followed && begin < length + self.shift);
         let target = tile.offset(self.line * a.pitch() + self.place);
-        let down = self.step * a.pitch();
-        let between = u64::from(self.step) * a.leading;
         if is_whole {
-            let first = self.start + u64::from(begin) - u64::from(self.shift);
+            let first = start - shift;
             unroll::<LOADS>(|at| {
                 if line + at as u32 * self.step < line_end {
                     copy::<T, N>(target, at as u32 * down, a.matrix.offset(first + at as u64 * between), 0);

@@ -5,7 +5,7 @@ use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{Batch, BatchMut, Error, gemm_tf32, gemm_tf32_scratch_len};
 use gpu_tests::backends::{cuda, for_each};
 
-use super::{Case, UNTOUCHED, behind, cases, filled, sums};
+use super::{Case, UNTOUCHED, behind, cases, filled, sums, thin_cases};
 
 /// The product on a device; `None` after saying so where that has no tensor cores.
 fn product(
@@ -51,6 +51,7 @@ const PLAIN: Case = Case {
     columns: [false; 3],
     count: 1,
     odd: [false; 2],
+    dense: false,
     starts: [0; 2],
     alpha: 1.0,
     beta: 0.0,
@@ -73,6 +74,13 @@ fn exact(device: &Device, variant: Option<TensorVariant>, case: Case) {
     let Some(actual) = product(device, variant, case, [&a, &b], &c) else { return };
     let wrong = actual.iter().zip(&expected).filter(|(a, b)| a != b).count();
     assert_eq!(wrong, 0, "{variant:?} of {case:?} on {}: of {}", device.name(), expected.len());
+}
+
+#[test]
+fn tf32_products_of_thin_factors_are_exact() {
+    for_each("tf32_products_of_thin_factors_are_exact", |device| {
+        thin_cases().for_each(|case| exact(device, None, case));
+    });
 }
 
 #[test]
