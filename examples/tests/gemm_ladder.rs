@@ -5,8 +5,18 @@ mod support;
 use support::{json, run, start};
 
 const EXAMPLE: &str = "gemm_ladder";
-const STEPS: [&str; 9] =
-    ["naive", "shared", "registers", "gemm", "mma", "wgmma 128", "wgmma 256", "copied first", "gemm_tensor"];
+const STEPS: [&str; 10] = [
+    "naive",
+    "shared",
+    "registers",
+    "gemm",
+    "mma",
+    "wgmma 128",
+    "wgmma 256",
+    "mma 32",
+    "copied first",
+    "gemm_tensor",
+];
 
 #[test]
 fn every_step_has_a_line_for_every_size() {

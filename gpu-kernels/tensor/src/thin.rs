@@ -121,7 +121,8 @@ impl Copies {
         let (start, shift) = (self.start + u64::from(begin), u64::from(self.shift));
         let end = start + (LOADS as u64 - 1) * between + u64::from(Factor::<T>::VECTOR);
         let follows = a.dense && start >= shift;
-        let is_followed = a.dense && a.across && end <= u64::from(line_end) * a.leading + shift;
+        // Not computed before all steps, where it would take registers from them.
+        let is_followed = a.dense && a.across && end <= u64::from(opaque(line_end)) * a.leading + shift;
         let is_whole = (begin >= self.shift || follows)
             && (begin + Factor::<T>::VECTOR <= length + self.shift
                 || is_followed && begin < length + self.shift);
@@ -185,6 +186,7 @@ fn by_element<T: Output, const N: usize>(
 }
 
 /// What a thread copies of B: `N` elements of a stage.
+#[derive(Clone, Copy)]
 struct Elements {
     /// The first one's row, of the stage, and column, of the tile.
     k: u32,
@@ -248,8 +250,11 @@ impl Elements {
     #[device]
     #[inline(always)]
     fn write<T: Output, const N: usize>(&self, across: bool, tile: Shared<T>, values: [T; N], columns: u32) {
+        // What is known of them would be computed before all stages, for registers of its own.
+        let (k, column) = (opaque(self.k), opaque(self.column));
+        let own = Self { k, column, ..*self };
         unroll::<N>(|at| {
-            let [row, column] = self.place(across, at as u32);
+            let [row, column] = own.place(across, at as u32);
             if column < columns {
                 let place = column * const { Factor::<T>::ALONG_PITCH } + row;
                 if const { N == 4 } {
