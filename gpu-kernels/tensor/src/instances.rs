@@ -39,10 +39,9 @@ products_by_warps! {
     tensor_i8_128: i8, i32, 64, ALONG, (288, 2);
 }
 
-macro_rules! products_by_lanes {
-    ($($T:ident, $Scale:ident, $vector:literal: $name:ident;)*) => { $(
-        /// A product of matrices by blocks of [`LANES_THREADS`](crate::LANES_THREADS) threads with
-        /// [`LANES_SHARED_BYTES`](crate::LANES_SHARED_BYTES), one for each tile of [`TILE`](crate::TILE)² of C.
+macro_rules! products_of_matrices {
+    ($what:literal, $by:ident; $($T:ident, $Scale:ident, $numbers:tt: $name:ident;)*) => { $(
+        #[doc = concat!("A product of matrices by blocks of ", $what, " of C.")]
         #[kernel(images = sm_80, launch_bounds(256, 2))]
         pub fn $name(
             a: Global<$T>,
@@ -53,40 +52,30 @@ macro_rules! products_by_lanes {
             alpha: $Scale,
             beta: $Scale,
         ) {
-            lanes::product::<$T, $vector>(a, b, c, product, factors, alpha, beta);
+            products_of_matrices!(@by $by, $T, $numbers)(a, b, c, product, factors, alpha, beta);
         }
     )* };
+    (@by $by:ident, $T:ident, ($($number:literal),*)) => { $by::product::<$T, $($number),*> };
 }
-products_by_lanes! {
-    bf16, f32, 8: tensor_bf16;
-    f16, f32, 8: tensor_f16;
-    f32, f32, 4: tensor_tf32;
-    i8, i32, 16: tensor_i8;
+// Elements of 16 bytes.
+products_of_matrices! {
+    "[`LANES_THREADS`](crate::LANES_THREADS) threads with [`LANES_SHARED_BYTES`](crate::LANES_SHARED_BYTES), one for \
+    each tile of [`TILE`](crate::TILE)²",
+    lanes;
+    bf16, f32, (8): tensor_bf16;
+    f16, f32, (8): tensor_f16;
+    f32, f32, (4): tensor_tf32;
+    i8, i32, (16): tensor_i8;
 }
-
-macro_rules! thin_products {
-    ($($T:ident, $Scale:ident, $vector:literal: $name:ident;)*) => { $(
-        /// A product of matrices by blocks of [`THIN_THREADS`](crate::THIN_THREADS) threads with
-        /// [`THIN_SHARED_BYTES`](crate::THIN_SHARED_BYTES), one for each tile of [`THIN_TILE`](crate::THIN_TILE) of C.
-        #[kernel(images = sm_80, launch_bounds(256, 2))]
-        pub fn $name(
-            a: Global<$T>,
-            b: Global<$T>,
-            c: GlobalMut<$T>,
-            product: Product,
-            factors: Factors,
-            alpha: $Scale,
-            beta: $Scale,
-        ) {
-            thin::product::<$T, $vector, { $vector / 4 }>(a, b, c, product, factors, (alpha, beta));
-        }
-    )* };
-}
-thin_products! {
-    bf16, f32, 8: tensor_thin_bf16;
-    f16, f32, 8: tensor_thin_f16;
-    f32, f32, 4: tensor_thin_tf32;
-    i8, i32, 16: tensor_thin_i8;
+// Elements of 16 bytes, and of four.
+products_of_matrices! {
+    "[`THIN_THREADS`](crate::THIN_THREADS) threads with [`THIN_SHARED_BYTES`](crate::THIN_SHARED_BYTES), one for each \
+    tile of [`THIN_TILE`](crate::THIN_TILE)",
+    thin;
+    bf16, f32, (8, 2): tensor_thin_bf16;
+    f16, f32, (8, 2): tensor_thin_f16;
+    f32, f32, (4, 1): tensor_thin_tf32;
+    i8, i32, (16, 4): tensor_thin_i8;
 }
 
 macro_rules! finishes {

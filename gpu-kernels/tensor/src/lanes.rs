@@ -1,10 +1,11 @@
-//! Products on capability 8.0 and later, and of matrices that the copy engine does not take: by warps that each multiply
-//! fragments in registers (`mma`).
+//! Products on capability 8.0 and later, and of matrices that the copy engine does not take: by warps that each
+//! multiply fragments in registers (`mma`).
 //!
-//! A block computes 128 × 128 elements of C with 8 warps, 64 × 32 each. Tiles of A and B, 64 bytes deep along `k`, go through a ring
-//! of three stages in shared memory: 16 bytes at once by asynchronous copies where alignment and the matrix's
-//! edge allow, else element by element. A tile lies there as its matrix does in memory, and [`load_matrices`] turns what is
-//! contiguous across `k`, of 16-bit elements. Its lines are padded by 16 bytes, so that eight of them begin in different banks.
+//! A block computes 128 × 128 elements of C with 8 warps, 64 × 32 each. Tiles of A and B, 64 bytes deep along `k`,
+//! go through a ring of three stages in shared memory: 16 bytes at once by asynchronous copies where alignment and
+//! the matrix's edge allow, else element by element. A tile lies there as its matrix does in memory, and
+//! [`load_matrices`] turns what is contiguous across `k`, of 16-bit elements. Its lines are padded by 16 bytes, so
+//! that eight of them begin in different banks.
 
 use gpu_std::async_copy::{commit, copy, wait};
 use gpu_std::half::bf16;
@@ -86,37 +87,13 @@ impl<T: Output, const N: usize> Factor<T, N> {
             if self.vectors && left >= Self::VECTOR {
                 copy::<T, N>(target, 0, source, 0);
             } else {
-                Self::by_element(target, source, left);
+                by_element::<T, N>(target, source, 0, 0, left);
             }
         });
     }
 
-    /// Copies a vector of which `left` elements are there, the others being zero.
-    #[device]
-    #[inline(always)]
-    fn by_element(target: Shared<T>, source: Global<T>, left: u32) {
-        if const { N == 16 } {
-            // Bytes come this way only where a line ends: as little code as can be.
-            let mut at = 0;
-            while at < Self::VECTOR {
-                at = rolled(at);
-                target.write(at, if at < left { source.read(at) } else { T::default() });
-                at += 1;
-            }
-        } else {
-            // All are on their way before the first is there.
-            let mut values = [T::default(); N];
-            unroll::<N>(|at| {
-                if (at as u32) < left {
-                    values[at] = source.read(at as u32);
-                }
-            });
-            target.write_vec(0, values);
-        }
-    }
-
-    /// The four matrices of 8 × 16 bytes that are 16 rows of 32 bytes from `row` of the tile and `k` of the stage on, in units of
-    /// two bytes: their rows first (`BY_ROWS`, as A has them), or along `k` first (as two of B).
+    /// The four matrices of 8 × 16 bytes that are 16 rows of 32 bytes from `row` of the tile and `k` of the stage
+    /// on, in units of two bytes: their rows first (`BY_ROWS`, as A has them), or along `k` first (as two of B).
     #[device]
     #[inline(always)]
     fn fragments<const BY_ROWS: bool>(&self, tile: Shared<T>, row: u32, k: u32) -> [u32; 4] {
@@ -130,6 +107,37 @@ impl<T: Output, const N: usize> Factor<T, N> {
         } else {
             load_matrices::<bf16, false>(tile, (row + line) * (DEPTH_BYTES / 2 + 8) + k)
         }
+    }
+}
+
+/// Copies those elements of a vector that are in a line, the others being zero: from `shift` before `begin` on.
+#[device]
+#[inline(always)]
+pub(crate) fn by_element<T: Output, const N: usize>(
+    target: Shared<T>,
+    source: Global<T>,
+    begin: u32,
+    shift: u32,
+    length: u32,
+) {
+    let is_there = |at: u32| begin + at >= shift && begin + at - shift < length;
+    if const { N == 16 } {
+        // Bytes: as little code as can be.
+        let mut at = 0;
+        while at < N as u32 {
+            at = rolled(at);
+            target.write(at, if is_there(at) { source.read(begin + at - shift) } else { T::default() });
+            at += 1;
+        }
+    } else {
+        // All are on their way before the first is there.
+        let mut values = [T::default(); N];
+        unroll::<N>(|at| {
+            if is_there(at as u32) {
+                values[at] = source.read(begin + at as u32 - shift);
+            }
+        });
+        target.write_vec(0, values);
     }
 }
 

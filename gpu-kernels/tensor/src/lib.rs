@@ -1,8 +1,8 @@
 //! Products of matrices on the tensor cores: `C = alpha · A · B + beta · C` of narrow elements, with wide sums.
 //!
-//! `warps.rs` is for capability 9.0: the copy engine fills a ring of stages, and two warpgroups multiply; `lanes.rs` for 8.0 and for
-//! matrices that the copy engine does not take; `pack.rs` copies such matrices to where it does; `thin.rs` is for factors
-//! of few rows or columns.
+//! `warps.rs` is for capability 9.0: the copy engine fills a ring of stages, and two warpgroups multiply;
+//! `lanes.rs` for 8.0 and for matrices that the copy engine does not take; `pack.rs` copies such matrices to where
+//! it does; `thin.rs` is for factors of few rows or columns.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
 mod finish;

@@ -1,8 +1,8 @@
 //! What becomes of the sums: `alpha · sum + beta · C`, in the type of the sums or in that of the factors.
 //!
-//! The tensor cores leave a lane two neighbours of a row, of each eight columns. They go through shared memory, eight rows
-//! of a warp at a time, from where its lanes write neighbours: whole lines of the L2, four elements a lane, or one where C is
-//! not aligned.
+//! The tensor cores leave a lane two neighbours of a row, of each eight columns. They go through shared memory,
+//! eight rows of a warp at a time, from where its lanes write neighbours: whole lines of the L2, four elements a
+//! lane, or one where C is not aligned.
 
 use gpu_std::half::{bf16, f16};
 use gpu_std::memory::{Element, GlobalMut, Shared};
@@ -11,8 +11,8 @@ use gpu_std::{device, opaque, rolled, unroll, warp, wgmma};
 
 use crate::place::{Place, Product};
 
-/// Words of shared memory for a warp that writes `8 * blocks` columns at a time. Lines of eight rows are padded so that what
-/// half a warp writes falls into different banks.
+/// Words of shared memory for a warp that writes `8 * blocks` columns at a time. Lines of eight rows are padded so
+/// that what half a warp writes falls into different banks.
 pub(crate) const fn staging(blocks: usize) -> u32 {
     8 * pitch(blocks)
 }
@@ -75,7 +75,10 @@ pub trait Output: wgmma::Factor {
 
 /// What all with sums of `f32` have.
 macro_rules! floats {
-    ($($T:ty: $narrows:literal |$a:ident, $b:ident| $across:tt, $write:expr, $pack:expr, $narrow:expr, $widen:expr;)*) => { $(
+    ($(
+        $T:ty: $narrows:literal |$a:ident, $b:ident| $across:tt,
+        $write:expr, $pack:expr, $narrow:expr, $widen:expr;
+    )*) => { $(
         impl Output for $T {
             type Scale = f32;
             const NARROWS: bool = $narrows;
@@ -306,8 +309,8 @@ impl<T: Output> Target<'_, T> {
         }
     }
 
-    /// Writes a warp's 16 rows of `SUMS * 2` columns to a C whose elements are accessed 16 bytes at a time and not read, 256
-    /// bytes of each row together.
+    /// Writes a warp's 16 rows of `SUMS * 2` columns to a C whose elements are accessed 16 bytes at a time and not
+    /// read, 256 bytes of each row together.
     #[device]
     #[inline(always)]
     pub(crate) fn write_whole<const WIDE: usize, const NARROW: usize, const SUMS: usize>(

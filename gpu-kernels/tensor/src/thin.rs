@@ -1,10 +1,10 @@
 //! Products of which a factor has few rows or columns: what takes time is to read the other one, wherever it lies.
 //!
-//! A block computes 128 × 32 elements of C with 8 warps, 16 × 32 each. Tiles of A and B, 128 bytes deep along `k`, go through a ring
-//! of three stages in shared memory, as in `lanes.rs`. There a line of A begins as far behind a multiple of 16 bytes as it
-//! does in memory, so that 16 bytes are copied at once whatever the alignment, but for a line's ends; a fragment's words are
-//! put together from elements, at the same places in all steps. The few elements of B come one by one, through registers, and
-//! lie along `k`.
+//! A block computes 128 × 32 elements of C with 8 warps, 16 × 32 each. Tiles of A and B, 128 bytes deep along `k`,
+//! go through a ring of three stages in shared memory, as in `lanes.rs`. There a line of A begins as far behind a
+//! multiple of 16 bytes as it does in memory, so that 16 bytes are copied at once whatever the alignment, but for a
+//! line's ends; a fragment's words are put together from elements, at the same places in all steps. The few
+//! elements of B come one by one, through registers, and lie along `k`.
 
 use gpu_std::async_copy::{commit, copy, wait};
 use gpu_std::memory::{Global, GlobalMut, Shared};
@@ -12,7 +12,7 @@ use gpu_std::mma::multiply_add;
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, rolled, shared, unroll, warp};
 
-use crate::lanes::Factors;
+use crate::lanes::{Factors, by_element};
 use crate::pack::round_tf32;
 use crate::place::{Place, Product};
 use crate::store::{self, Output};
@@ -24,8 +24,8 @@ pub const THIN_THREADS: u32 = 256;
 /// How much of `k` a stage holds, in bytes.
 const DEPTH_BYTES: u32 = 128;
 const STAGES: u32 = 3;
-/// Bytes of a stage's two tiles, in the wider of their forms: lines are as much longer as the next one may begin later, and
-/// so that fragments' rows begin in different banks.
+/// Bytes of a stage's two tiles, in the wider of their forms: lines are as much longer as the next one may begin
+/// later, and so that fragments' rows begin in different banks.
 const A_BYTES: u32 = THIN_TILE[0] * (DEPTH_BYTES + 16);
 const B_BYTES: u32 = THIN_TILE[1] * (DEPTH_BYTES + 16);
 /// Dynamic shared memory of a block.
@@ -69,8 +69,8 @@ impl<T: Output> Factor<T> {
     }
 }
 
-/// What a thread copies of A: the vectors of 16 bytes at one place of each `step`th line. Those lines begin alike: `step` of
-/// them are a multiple of 16 bytes, whatever is between lines, and so is a stage.
+/// What a thread copies of A: the vectors of 16 bytes at one place of each `step`th line. Those lines begin alike:
+/// `step` of them are a multiple of 16 bytes, whatever is between lines, and so is a stage.
 struct Copies {
     /// Where the first line begins, in elements of the matrix.
     start: u64,
@@ -95,8 +95,8 @@ impl Copies {
         }
     }
 
-    /// Starts the copies of `LOADS` vectors of 16 bytes, `N` elements each, from `k` on. Zeros are needed along `k`, and to
-    /// `rows`: where that is zero what lies behind the matrix's rows may be anything.
+    /// Starts the copies of `LOADS` vectors of 16 bytes, `N` elements each, from `k` on. Zeros are needed along
+    /// `k`, and to `rows`: where that is zero what lies behind the matrix's rows may be anything.
     #[device]
     #[inline(always)]
     fn start<T: Output, const N: usize, const LOADS: usize>(
@@ -116,8 +116,8 @@ impl Copies {
         let last = line + (LOADS as u32 - 1) * self.step;
         let down = self.step * a.pitch();
         let between = u64::from(self.step) * a.leading;
-        // Where nothing is between lines, what comes before one and behind it may be read, as far as the matrix goes; of
-        // the latter the sums along `k` must not see anything.
+        // Where nothing is between lines, what comes before one and behind it may be read, as far as the matrix
+        // goes; of the latter the sums along `k` must not see anything.
         let (start, shift) = (self.start + u64::from(begin), u64::from(self.shift));
         let end = start + (LOADS as u64 - 1) * between + u64::from(Factor::<T>::VECTOR);
         let follows = a.dense && start >= shift;
@@ -151,37 +151,6 @@ impl Copies {
         if a.across {
             self.start += u64::from(Factor::<T>::DEPTH) * a.leading;
         }
-    }
-}
-
-/// Copies those elements of a vector that are in a line, the others being zero: from `shift` before `begin` on.
-#[device]
-#[inline(always)]
-fn by_element<T: Output, const N: usize>(
-    target: Shared<T>,
-    source: Global<T>,
-    begin: u32,
-    shift: u32,
-    length: u32,
-) {
-    let is_there = |at: u32| begin + at >= shift && begin + at - shift < length;
-    if const { N == 16 } {
-        // Bytes: as little code as can be.
-        let mut at = 0;
-        while at < N as u32 {
-            at = rolled(at);
-            target.write(at, if is_there(at) { source.read(begin + at - shift) } else { T::default() });
-            at += 1;
-        }
-    } else {
-        // All are on their way before the first is there.
-        let mut values = [T::default(); N];
-        unroll::<N>(|at| {
-            if is_there(at as u32) {
-                values[at] = source.read(begin + at as u32 - shift);
-            }
-        });
-        target.write_vec(0, values);
     }
 }
 
@@ -293,7 +262,8 @@ impl<const PER: usize> Places<PER> {
         Self { elements, words: 4 * PER as u32 * if a.across { a.pitch() } else { 1 } }
     }
 
-    /// The words of a fragment of 16 rows, `word` words along `k`. `WHOLE` ones are neighbours at multiples of four bytes.
+    /// The words of a fragment of 16 rows, `word` words along `k`. `WHOLE` ones are neighbours at multiples of four
+    /// bytes.
     #[device]
     #[inline(always)]
     fn read<T: Output, const WHOLE: bool>(&self, tile: Shared<T>, word: u32, words: u32) -> [u32; 4] {
@@ -354,7 +324,8 @@ pub(crate) fn product<T: Output, const N: usize, const PER: usize>(
     c: GlobalMut<T>,
     product: Product,
     factors: Factors,
-    scales: (T::Scale, T::Scale),
+    alpha: T::Scale,
+    beta: T::Scale,
 ) {
     const { assert!(N as u32 == Factor::<T>::VECTOR && PER as u32 == Factor::<T>::PER) };
     let depth = const { Factor::<T>::DEPTH };
@@ -433,7 +404,7 @@ pub(crate) fn product<T: Output, const N: usize, const PER: usize>(
     }
     wait::<0>();
     sync_threads();
-    write(&sums, stages.cast(), c, &product, Place { row, column, matrix: number }, scales);
+    write(&sums, stages.cast(), c, &product, Place { row, column, matrix: number }, (alpha, beta));
 }
 
 /// Writes the block's sums to C, neighbours by neighbouring lanes whichever way it lies, through shared memory, in

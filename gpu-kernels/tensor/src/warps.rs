@@ -1,10 +1,10 @@
 //! Products on capability 9.0: one warp brings tiles, two warpgroups multiply them.
 //!
-//! A block computes 128 rows of C by 256 or by 128 columns, 64 rows a warpgroup, tile after tile until none is left (a
-//! persistent grid). Tiles of A and B, 128 bytes deep along `k`, go through a ring of stages: one thread waits until a stage is
-//! empty and starts its copies, and the warpgroups wait until it is full, multiply, and say that it is empty. The ring
-//! goes on across tiles of C: while one is written the next one's factors arrive. Of blocks with 128 columns a
-//! multiprocessor has two, of which one multiplies while the other writes.
+//! A block computes 128 rows of C by 256 or by 128 columns, 64 rows a warpgroup, tile after tile until none is left
+//! (a persistent grid). Tiles of A and B, 128 bytes deep along `k`, go through a ring of stages: one thread waits
+//! until a stage is empty and starts its copies, and the warpgroups wait until it is full, multiply, and say that
+//! it is empty. The ring goes on across tiles of C: while one is written the next one's factors arrive. Of blocks
+//! with 128 columns a multiprocessor has two, of which one multiplies while the other writes.
 //!
 //! After the Hopper kernels of CUTLASS (warp-specialised, persistent) and of P. Shah, "Outperforming cuBLAS on H100"
 //! (2024).
@@ -25,9 +25,9 @@ pub const ROWS: u32 = 2 * wgmma::ROWS;
 /// Warps of a block that multiply.
 const WARPS: u32 = 8;
 
-/// Threads of a block, where a thread has so many sums: two warpgroups that multiply, and a warp of which one thread copies.
-/// With 128 sums the rest of its warpgroup is there to give its registers away: a multiprocessor's fourth has 16,384,
-/// for three warps of the block, so that otherwise all would have 168.
+/// Threads of a block, where a thread has so many sums: two warpgroups that multiply, and a warp of which one
+/// thread copies. With 128 sums the rest of its warpgroup is there to give its registers away: a multiprocessor's
+/// fourth has 16,384, for three warps of the block, so that otherwise all would have 168.
 pub const fn threads(sums: usize) -> u32 {
     WARPS * 32 + if sums == 128 { 128 } else { 32 }
 }
@@ -49,8 +49,8 @@ const BLOCKS: usize = 8;
 const STAGING: u32 = store::WHOLE_STAGING;
 const _: () = assert!(STAGING >= store::staging(BLOCKS));
 
-/// Dynamic shared memory of a block. Where it goes on to other tiles, the sums on their way to C have memory of their own,
-/// since the ring fills again meanwhile.
+/// Dynamic shared memory of a block. Where it goes on to other tiles, the sums on their way to C have memory of
+/// their own, since the ring fills again meanwhile.
 pub const fn shared_bytes(sums: usize) -> u32 {
     let ring = stages(sums) * (ROWS + columns(sums)) * wgmma::DEPTH_BYTES;
     ring + (2 * stages(sums) + 1) * 8 + if sums == 128 { 8 + WARPS * STAGING * 4 } else { 0 }
@@ -63,8 +63,9 @@ pub(crate) const ALONG: usize = 0;
 pub(crate) const ACROSS: usize = 1;
 pub(crate) const EITHER: usize = 2;
 
-/// Elements along and rows of the boxes that are copied of A and of B, for elements of so many bytes and a tile of so many
-/// columns. Of a factor that is contiguous across `k` a box has 128 bytes across, and the tile several of them.
+/// Elements along and rows of the boxes that are copied of A and of B, for elements of so many bytes and a tile of
+/// so many columns. Of a factor that is contiguous across `k` a box has 128 bytes across, and the tile several of
+/// them.
 pub const fn boxes(bytes: u32, columns: u32, across: [bool; 2]) -> [[u32; 2]; 2] {
     let depth = wgmma::DEPTH_BYTES / bytes;
     [
@@ -264,8 +265,8 @@ pub(crate) fn product<
     }
 }
 
-/// Starts the copies of a tile: of rows `place[1]` and on, from `k` = `place[0]` on, in one box; or of `extent` rows that
-/// are contiguous across `k`, in several.
+/// Starts the copies of a tile: of rows `place[1]` and on, from `k` = `place[0]` on, in one box; or of `extent`
+/// rows that are contiguous across `k`, in several.
 #[device]
 #[inline(always)]
 fn load<T: wgmma::Factor>(

@@ -20,11 +20,11 @@ use crate::variants::TensorVariant;
 /// is small or a factor not aligned; what is in it afterwards is unspecified.
 ///
 /// # Order and error
-/// On the CPU and in the simulator an element is a chain of products over ascending `k`, each added with one rounding,
-/// or the sum of several such chains, in ascending order (of more than 32, of neighbours first): how many is a function
-/// of the shapes and of C's order. The hardware adds several products at once and cuts bits off in doing so: its result
-/// is the same each time, but not that one. With `k` products and `u` = 2⁻²³ both are within `2 k u Σ |a| |b|` of the exact sum, then scaled by
-/// `alpha` and rounded to C's type.
+/// On the CPU and in the simulator an element is a chain of products over ascending `k`, each added with one
+/// rounding, or the sum of several such chains, in ascending order (of more than 32, of neighbours first): how many
+/// is a function of the shapes and of C's order. The hardware adds several products at once and cuts bits off in
+/// doing so: its result is the same each time, but not that one. With `k` products and `u` = 2⁻²³ both are within
+/// `2 k u Σ |a| |b|` of the exact sum, then scaled by `alpha` and rounded to C's type.
 ///
 /// # Devices
 /// Compute capability 8.0 and later. Where C has at most 32 rows or columns, factors are read where they lie. Of other
@@ -83,8 +83,8 @@ pub(crate) fn gemm_tensor_by<T: TensorElement, C: TensorOutput<T>>(
 /// matrices or batches of them.
 ///
 /// Shapes, layouts, `alpha` and `beta` are those of [`gemm_tensor`](crate::gemm_tensor()); [`gemm`](crate::gemm())
-/// never does this on its own. `scratch` has at least [`gemm_tf32_scratch_len`] elements, mostly as many as both factors
-/// and more; what is in it afterwards is unspecified.
+/// never does this on its own. `scratch` has at least [`gemm_tf32_scratch_len`] elements, mostly as many as both
+/// factors and more; what is in it afterwards is unspecified.
 ///
 /// A launch before the product's copies both factors into `scratch`, rounded and with lines along `k`, which is all
 /// that the tensor cores and the copy engine take of 32 bits. So layouts make little difference, and alignment none.

@@ -72,8 +72,8 @@ impl Choice {
         Self { variant, packs }
     }
 
-    /// Whether a product, C = A · B of these layouts and addresses with C row-major, is computed as that of a thin factor,
-    /// which are read where they lie.
+    /// Whether a product, C = A · B of these layouts and addresses with C row-major, is computed as that of a thin
+    /// factor, which are read where they lie.
     fn is_thin(self, bytes: usize, factors: [BatchLayout; 2], addresses: [u64; 2], shape: [u32; 3]) -> bool {
         match self.variant {
             None => {
@@ -86,14 +86,14 @@ impl Choice {
         }
     }
 
-    /// That of a product of tf32, whose factors are always copied unless one is thin: the copy engine and the tensor cores
-    /// take 32 bits along `k` only.
+    /// That of a product of tf32, whose factors are always copied unless one is thin: the copy engine and the
+    /// tensor cores take 32 bits along `k` only.
     pub const fn tf32(variant: Option<TensorVariant>) -> Self {
         Self { variant, packs: Packs::AlongInner }
     }
 
-    /// That of a product of `i8`, of whose factors those are copied that the tensor cores do not take, unless one is thin:
-    /// they take bytes along `k` only.
+    /// That of a product of `i8`, of whose factors those are copied that the tensor cores do not take, unless one
+    /// is thin: they take bytes along `k` only.
     pub const fn i8(variant: Option<TensorVariant>) -> Self {
         let packs = match variant {
             Some(TensorVariant::Packed) => Packs::AlongInner,
@@ -236,7 +236,8 @@ fn is_thin([m, n, _]: [u32; 3]) -> bool {
     m.min(n) <= THIN_TILE[1]
 }
 
-/// Whether another product takes less time by the kernel for thin factors, because `copied` factors are not copied then.
+/// Whether another product takes less time by the kernel for thin factors, because `copied` factors are not copied
+/// then.
 ///
 /// Predicted microseconds, fitted to 88 products on an H100, of which the choice is 0.2 % slower than the faster one in
 /// the geometric mean. Either kernel has two blocks on a multiprocessor; one alone takes less time for a step.
@@ -261,8 +262,8 @@ fn thin_saves(bytes: usize, copied: [bool; 2], [m, n, k]: [u32; 3], count: usize
     thin < other + 3.5 + copies * 2.0 * bytes as f64 / 1.5e6
 }
 
-/// How many parts the sums of a product are cut into, and the length of each but the last: more than one where C has too
-/// few tiles for a GPU's multiprocessors. A function of the shapes alone, of which C is row-major.
+/// How many parts the sums of a product are cut into, and the length of each but the last: more than one where C
+/// has too few tiles for a GPU's multiprocessors. A function of the shapes alone, of which C is row-major.
 pub fn split(bytes: usize, [m, n, k]: [u32; 3], count: usize) -> (u32, u32) {
     let depth = 128 / bytes as u32;
     let steps = k.div_ceil(depth);
@@ -334,9 +335,9 @@ pub fn scratch_len(
     Ok(if parts + copies == 0 { 0 } else { parts + copies + ALIGNMENT / 4 - 1 })
 }
 
-/// Whether the tile of half the columns takes less time, for products of so many tiles of each kind: each wave of them takes
-/// 0.56 of the time of the wide one's. They read a third more from the L2 for the same product, but two of them share a
-/// multiprocessor, of which one multiplies while the other writes.
+/// Whether the tile of half the columns takes less time, for products of so many tiles of each kind: each wave of
+/// them takes 0.56 of the time of the wide one's. They read a third more from the L2 for the same product, but two
+/// of them share a multiprocessor, of which one multiplies while the other writes.
 fn is_narrow(multiprocessors: u32, [wide, narrow]: [u128; 2]) -> bool {
     let waves = |tiles: u128| tiles.div_ceil(multiprocessors.into()) as f64;
     waves(narrow) * 0.56 < waves(wide)

@@ -113,7 +113,8 @@ elements! {
     f16: tensor_f16_256 tensor_f16_256_across tensor_f16_128 tensor_f16 tensor_thin_f16 tensor_finish_f16;
 }
 
-// SAFETY: the kernels of tf32, whose factors lie along the inner axis; the sums of parts are `f32`, and so is C: the kernel for parts of `bf16` adds them.
+// SAFETY: the kernels of tf32, whose factors lie along the inner axis; the sums of parts are `f32`, and so is C:
+// the kernel for parts of `bf16` adds them.
 unsafe impl sealed::Kernels for f32 {
     type Sum = f32;
     const ONE: f32 = 1.0;
@@ -182,8 +183,8 @@ impl<C: gpu_core::Element, S: gpu_core::Element> Target<'_, C, S> {
         let Some((launch, product)) = plan.finish else { return Ok(()) };
         let c = self.c.as_global_mut().cast::<T::Parts>();
         let parts = self.aligned().as_global();
-        // SAFETY: the parts' sums, for which there is room (checked by the caller), were written by the launch before; C's
-        // matrices are apart and exclusive, and the kernel keeps to their shape.
+        // SAFETY: the parts' sums, for which there is room (checked by the caller), were written by the launch
+        // before; C's matrices are apart and exclusive, and the kernel keeps to their shape.
         unsafe { stream.launch::<T::Finish>(launch, (parts, c, product, alpha, beta)) }?;
         Ok(())
     }
