@@ -1,6 +1,8 @@
 //! Atomic and volatile access.
 
-use super::plain::{Plain, zero};
+use std::panic::Location;
+
+use super::plain::Bytes;
 use crate::engine::atomic::Target;
 use crate::engine::fiber::suspend;
 use crate::engine::{Caller, on_thread, with};
@@ -75,15 +77,13 @@ impl Word for u64 {
 }
 
 /// What is accessed; an address in shared memory becomes the offset there.
-fn target<W: Word>(
+fn target(
     direction: Direction,
-    space: Space,
-    mut address: u64,
-    ordering: Ordering,
-    scope: Scope,
+    (space, mut address): (Space, u64),
+    size: usize,
+    (ordering, scope): (Ordering, Scope),
     caller: Caller,
 ) -> Target {
-    let size = size_of::<W>();
     let operation = if space == Space::Global { Operation::GlobalAtomic } else { Operation::SharedAtomic };
     if let (Space::Shared, Ok(offset)) = (space, u32::try_from(address)) {
         address = with(|engine| engine.shared_offset(offset, size, direction, caller)) as u64;
@@ -104,21 +104,28 @@ pub(super) fn switch(caller: Caller) -> bool {
 /// Loads atomically. A relaxed load may return an older value, as far as coherence allows.
 #[track_caller]
 pub fn atomic_load<W: Word>(space: Space, addr: u64, ordering: Ordering, scope: Scope) -> W {
-    let caller = std::panic::Location::caller();
+    W::narrow(load((space, addr), size_of::<W>(), (ordering, scope), Location::caller()))
+}
+
+// All but the shells is compiled here, whatever the word and whoever calls.
+fn load(place: (Space, u64), size: usize, how: (Ordering, Scope), caller: Caller) -> u64 {
     if !switch(caller) {
-        return W::default();
+        return 0;
     }
-    let target = target::<W>(Direction::Read, space, addr, ordering, scope, caller);
-    W::narrow(with(|engine| engine.atomic_load(&target)))
+    let target = target(Direction::Read, place, size, how, caller);
+    with(|engine| engine.atomic_load(&target))
 }
 
 /// Stores atomically.
 #[track_caller]
 pub fn atomic_store<W: Word>(space: Space, addr: u64, value: W, ordering: Ordering, scope: Scope) {
-    let caller = std::panic::Location::caller();
+    store((space, addr), size_of::<W>(), value.widen(), (ordering, scope), Location::caller());
+}
+
+fn store(place: (Space, u64), size: usize, value: u64, how: (Ordering, Scope), caller: Caller) {
     if switch(caller) {
-        let target = target::<W>(Direction::Write, space, addr, ordering, scope, caller);
-        with(|engine| engine.atomic_store(&target, value.widen()));
+        let target = target(Direction::Write, place, size, how, caller);
+        with(|engine| engine.atomic_store(&target, value));
     }
 }
 
@@ -133,15 +140,32 @@ pub fn atomic_update<W: Word>(
     scope: Scope,
     f: impl FnOnce(W) -> Option<W>,
 ) -> W {
-    let caller = std::panic::Location::caller();
-    if !switch(caller) {
+    let caller = Location::caller();
+    let Some((target, read)) = update_begin((space, addr), size_of::<W>(), (ordering, scope), caller) else {
         return W::default();
-    }
-    let target = target::<W>(Direction::Write, space, addr, ordering, scope, caller);
-    let read = with(|engine| engine.update_begin(&target));
-    let new = f(W::narrow(read.0)).map(Word::widen);
-    with(|engine| engine.update_finish(&target, read, new));
-    W::narrow(read.0)
+    };
+    let old = W::narrow(read.0);
+    let new = f(old).map(Word::widen);
+    update_finish(&target, read, new);
+    old
+}
+
+type Read = (u64, usize);
+
+fn update_begin(
+    place: (Space, u64),
+    size: usize,
+    how: (Ordering, Scope),
+    caller: Caller,
+) -> Option<(Target, Read)> {
+    switch(caller).then(|| {
+        let target = target(Direction::Write, place, size, how, caller);
+        (target, with(|engine| engine.update_begin(&target)))
+    })
+}
+
+fn update_finish(target: &Target, read: Read, new: Option<u64>) {
+    with(|engine| engine.update_finish(target, read, new));
 }
 
 /// `size_of::<T>()` bytes as one or two words.
@@ -158,13 +182,12 @@ fn volatile_target(address: u64, size: usize, operation: Operation, caller: Call
 }
 
 /// A volatile load: a relaxed atomic one of system scope. 16 bytes are two loads, as PTX vector accesses are.
-pub(super) fn volatile_load<T: Plain>(address: u64, caller: Caller) -> T {
+pub(super) fn volatile_load(address: u64, size: usize, caller: Caller) -> Bytes {
+    let mut bytes = Bytes::default();
     if !switch(caller) {
-        return zero();
+        return bytes;
     }
-    let size = size_of::<T>();
     check_alignment(address, size, Direction::Read, caller);
-    let mut bytes = [0u8; 16];
     with(|engine| {
         for at in (0..size).step_by(8) {
             let piece = size.min(8);
@@ -173,20 +196,15 @@ pub(super) fn volatile_load<T: Plain>(address: u64, caller: Caller) -> T {
             bytes[at..at + piece].copy_from_slice(&word.to_le_bytes()[..piece]);
         }
     });
-    // SAFETY: `T` is at most 16 bytes, as `global_load` checks, and any bits are a `Plain` value.
-    unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }
+    bytes
 }
 
 /// A volatile store: a relaxed atomic one of system scope.
-pub(super) fn volatile_store<T: Plain>(address: u64, value: T, caller: Caller) {
+pub(super) fn volatile_store(address: u64, size: usize, bytes: &Bytes, caller: Caller) {
     if !switch(caller) {
         return;
     }
-    let size = size_of::<T>();
     check_alignment(address, size, Direction::Write, caller);
-    let mut bytes = [0u8; 16];
-    // SAFETY: `T` is at most 16 bytes, as `global_store` checks, and `Plain` values have no padding.
-    unsafe { bytes.as_mut_ptr().cast::<T>().write_unaligned(value) };
     with(|engine| {
         for at in (0..size).step_by(8) {
             let piece = size.min(8);

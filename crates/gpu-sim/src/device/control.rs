@@ -9,7 +9,6 @@ use crate::engine::{on_thread, with};
 use crate::report::Operation;
 
 /// Says which way a thread went at this call site. Lanes that go different ways at the same occurrence diverge.
-#[inline]
 #[track_caller]
 pub fn branch(arm: u32) {
     let caller = Location::caller();
@@ -22,7 +21,6 @@ pub fn branch(arm: u32) {
 }
 
 /// Called once an iteration: a loop without any access must not hang the simulator.
-#[inline]
 #[track_caller]
 pub fn loop_tick() {
     let caller = Location::caller();

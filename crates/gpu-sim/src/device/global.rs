@@ -3,10 +3,10 @@
 use std::panic::Location;
 
 use super::atomic::{volatile_load, volatile_store};
-use super::plain::{Plain, zero};
+use super::plain::{Bytes, Plain, bytes, value};
 use crate::engine::access::Access;
 use crate::engine::fiber::suspend;
-use crate::engine::on_thread;
+use crate::engine::{Caller, on_thread};
 use crate::fault::{Direction, Space};
 use crate::memory::fold;
 
@@ -43,14 +43,15 @@ pub enum Store {
 #[inline]
 #[track_caller]
 pub fn global_load<T: Plain>(addr: u64, kind: Load) -> T {
-    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
-    let caller = Location::caller();
+    value(load(addr, size_of::<T>(), kind, Location::caller()))
+}
+
+fn load(addr: u64, size: usize, kind: Load, caller: Caller) -> Bytes {
     if kind == Load::Volatile {
-        return volatile_load(addr, caller);
+        return volatile_load(addr, size, caller);
     }
     let access = if kind == Load::ReadOnly { Access::ReadOnly } else { Access::Read };
-    let Some((value, used_up)) = on_thread(caller, |engine| {
-        let size = size_of::<T>();
+    let Some((bytes, used_up)) = on_thread(caller, |engine| {
         let Some((region, offset)) = engine.heap.reach(addr, size) else {
             engine.bad_address(addr, size, Direction::Read, caller)
         };
@@ -60,28 +61,26 @@ pub fn global_load<T: Plain>(addr: u64, kind: Load) -> T {
         if !region.is_written(offset, size) {
             engine.unwritten(Space::Global, addr, size, access, caller);
         }
-        // SAFETY: `reach` checked the bounds.
-        let value: T = unsafe { region.read(offset) };
+        let bytes = region.read(offset, size);
         if engine.observe {
-            engine.observe_global(addr, size, access, fold(&value), caller);
+            engine.observe_global(addr, size, access, fold(&bytes), caller);
         }
         engine.quantum -= 1;
         if engine.quantum == 0 {
             engine.expire(caller);
         }
-        (value, engine.quantum == 0)
+        (bytes, engine.quantum == 0)
     }) else {
-        return zero();
+        return Bytes::default();
     };
     if used_up {
         suspend();
     }
-    value
+    bytes
 }
 
 /// Asks for what is around an address, which has to be inside an allocation (`prefetch.global.L2`): it reads nothing,
 /// so it races with nothing and may come before what it asks for is written.
-#[inline]
 #[track_caller]
 pub fn global_prefetch(addr: u64) {
     let caller = Location::caller();
@@ -96,13 +95,14 @@ pub fn global_prefetch(addr: u64) {
 #[inline]
 #[track_caller]
 pub fn global_store<T: Plain>(addr: u64, value: T, kind: Store) {
-    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
-    let caller = Location::caller();
+    store(addr, size_of::<T>(), bytes(value), kind, Location::caller());
+}
+
+fn store(addr: u64, size: usize, bytes: Bytes, kind: Store, caller: Caller) {
     if kind == Store::Volatile {
-        return volatile_store(addr, value, caller);
+        return volatile_store(addr, size, &bytes, caller);
     }
     let used_up = on_thread(caller, |engine| {
-        let size = size_of::<T>();
         if engine.observe {
             // Before the store: a racing one must not change memory.
             match engine.heap.reach(addr, size) {
@@ -119,8 +119,7 @@ pub fn global_store<T: Plain>(addr: u64, value: T, kind: Store) {
             engine.misaligned(Space::Global, addr, size, Direction::Write, caller);
         }
         region.mark_written(offset, size);
-        // SAFETY: `reach` checked the bounds.
-        engine.progressed |= unsafe { region.write(offset, value) };
+        engine.progressed |= region.write(offset, size, &bytes);
         engine.quantum -= 1;
         if engine.quantum == 0 {
             engine.expire(caller);

@@ -3,35 +3,30 @@
 use crate::engine::with;
 
 /// Index of the thread in its block.
-#[inline]
 #[track_caller]
 pub fn thread_idx() -> [u32; 3] {
     with(|engine| engine.coordinates[engine.current.tid as usize])
 }
 
 /// Index of the thread's block in the grid.
-#[inline]
 #[track_caller]
 pub fn block_idx() -> [u32; 3] {
     with(|engine| engine.block().index)
 }
 
 /// Threads of a block.
-#[inline]
 #[track_caller]
 pub fn block_dim() -> [u32; 3] {
     with(|engine| engine.geometry.block)
 }
 
 /// Blocks of the grid.
-#[inline]
 #[track_caller]
 pub fn grid_dim() -> [u32; 3] {
     with(|engine| engine.geometry.grid)
 }
 
 /// [`Simulator::id`](crate::Simulator::id) of the simulator that runs the kernel.
-#[inline]
 #[track_caller]
 pub fn simulator() -> u64 {
     with(|engine| engine.simulator)

@@ -24,6 +24,7 @@ pub use atomic::{Ordering, Scope, Word, atomic_load, atomic_store, atomic_update
 pub use control::{branch, clock64, globaltimer, loop_tick};
 pub use global::{Load, Store, global_load, global_prefetch, global_store};
 pub use index::{block_dim, block_idx, grid_dim, simulator, thread_idx};
+pub(crate) use plain::Bytes;
 pub use plain::Plain;
 pub use shared::{shared_array, shared_byte, shared_bytes, shared_load, shared_store};
 pub use sync::{BarrierOp, barrier, barrier_reduce, fence, grid_dependency_synchronize};

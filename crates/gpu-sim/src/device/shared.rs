@@ -2,16 +2,15 @@
 
 use std::panic::Location;
 
-use super::plain::{Plain, zero};
+use super::plain::{Bytes, Plain, bytes, value};
 use crate::engine::access::Access;
 use crate::engine::arrays::OFFSET_MASK;
 use crate::engine::fiber::suspend;
-use crate::engine::{on_thread, with};
+use crate::engine::{Caller, on_thread, with};
 use crate::fault::{Direction, Space};
 use crate::memory::fold;
 
 /// Bytes of dynamic shared memory of the block.
-#[inline]
 #[track_caller]
 pub fn shared_bytes() -> u32 {
     with(|engine| engine.geometry.shared_bytes)
@@ -20,7 +19,6 @@ pub fn shared_bytes() -> u32 {
 /// The array of so many bytes at a byte offset: an offset to take for that of its start. An access that leaves the
 /// array, at whatever distance from that one, is a fault, also where it arrives in another array. An array of no
 /// bytes is the rest of the memory.
-#[inline]
 #[track_caller]
 pub fn shared_array(offset: u32, bytes: u32) -> u32 {
     on_thread(Location::caller(), |engine| engine.shared_array(offset, bytes)).unwrap_or(offset)
@@ -36,10 +34,11 @@ pub const fn shared_byte(offset: u32) -> u32 {
 #[inline]
 #[track_caller]
 pub fn shared_load<T: Plain>(offset: u32) -> T {
-    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
-    let caller = Location::caller();
-    let Some((value, used_up)) = on_thread(caller, |engine| {
-        let size = size_of::<T>();
+    value(load(offset, size_of::<T>(), Location::caller()))
+}
+
+fn load(offset: u32, size: usize, caller: Caller) -> Bytes {
+    let Some((bytes, used_up)) = on_thread(caller, |engine| {
         let at = engine.shared_offset(offset, size, Direction::Read, caller);
         if !at.is_multiple_of(size) {
             engine.misaligned(Space::Shared, at as u64, size, Direction::Read, caller);
@@ -49,33 +48,33 @@ pub fn shared_load<T: Plain>(offset: u32) -> T {
         if !engine.block().shared.is_written(at, size) {
             engine.unwritten(Space::Shared, at as u64, size, Access::Read, caller);
         }
-        // SAFETY: in bounds as checked above.
-        let value: T = unsafe { engine.block().shared.read(at) };
+        let bytes = engine.block().shared.read(at, size);
         if engine.observe {
-            engine.observe_shared(at, size, Access::Read, fold(&value), caller);
+            engine.observe_shared(at, size, Access::Read, fold(&bytes), caller);
         }
         engine.quantum -= 1;
         if engine.quantum == 0 {
             engine.expire(caller);
         }
-        (value, engine.quantum == 0)
+        (bytes, engine.quantum == 0)
     }) else {
-        return zero();
+        return Bytes::default();
     };
     if used_up {
         suspend();
     }
-    value
+    bytes
 }
 
 /// Stores a value at a byte offset; sizes and alignment as for [`global_load`](super::global_load).
 #[inline]
 #[track_caller]
 pub fn shared_store<T: Plain>(offset: u32, value: T) {
-    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
-    let caller = Location::caller();
+    store(offset, size_of::<T>(), bytes(value), Location::caller());
+}
+
+fn store(offset: u32, size: usize, bytes: Bytes, caller: Caller) {
     let used_up = on_thread(caller, |engine| {
-        let size = size_of::<T>();
         let at = engine.shared_offset(offset, size, Direction::Write, caller);
         if !at.is_multiple_of(size) {
             engine.misaligned(Space::Shared, at as u64, size, Direction::Write, caller);
@@ -86,8 +85,7 @@ pub fn shared_store<T: Plain>(offset: u32, value: T) {
         }
         let shared = &mut engine.block().shared;
         shared.mark_written(at, size);
-        // SAFETY: in bounds as checked above.
-        let changed = unsafe { shared.write(at, value) };
+        let changed = shared.write(at, size, &bytes);
         engine.progressed |= changed;
         engine.quantum -= 1;
         if engine.quantum == 0 {

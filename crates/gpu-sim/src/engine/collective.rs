@@ -64,23 +64,23 @@ pub(crate) struct Collective {
 }
 
 impl Collective {
-    /// What the lane gets: 32 bits of value, and above them whether a shuffle's source was in its segment.
-    fn result(&self, lane: u32) -> Result<u64, FaultKind> {
-        let own = self.values[lane as usize];
+    /// What each lane gets: 32 bits of value, and above them whether a shuffle's source was in its segment. Else the
+    /// lane that asked for what it cannot have.
+    fn results(&self) -> Result<[u64; WARP as usize], (u32, FaultKind)> {
         let lanes = || (0..WARP).filter(|lane| self.needed >> lane & 1 == 1);
         let values = || lanes().map(|lane| self.values[lane as usize] as u32);
-        let pick = |matches: &dyn Fn(u64) -> bool| {
-            lanes().filter(|&l| matches(self.values[l as usize])).fold(0u32, |mask, l| mask | 1 << l)
+        let which = |matches: &dyn Fn(u64) -> bool| {
+            let all = self.values.iter().enumerate();
+            all.fold(0, |mask, (lane, &value)| mask | u32::from(matches(value)) << lane) & self.needed
         };
-        Ok(match self.kind {
+        let of_all = match self.kind {
             Kind::Sync | Kind::Matrix => 0,
-            Kind::Match => pick(&|value| value == own).into(),
             Kind::Vote(vote) => {
-                let ballot = pick(&|value| value != 0);
+                let ballot = which(&|value| value != 0);
                 match vote {
                     Vote::All => (ballot == self.needed).into(),
                     Vote::Any => (ballot != 0).into(),
-                    Vote::Ballot => ballot.into(),
+                    Vote::Ballot => ballot,
                 }
             }
             Kind::Redux(redux) => match redux {
@@ -92,27 +92,50 @@ impl Collective {
                 Redux::And => values().fold(u32::MAX, |a, v| a & v),
                 Redux::Or => values().fold(0, |a, v| a | v),
                 Redux::Xor => values().fold(0, |a, v| a ^ v),
-            }
-            .into(),
-            Kind::Shuffle(mode) => {
-                let (operand, width) = self.operands[lane as usize];
-                // PTX's segment mask and clamp, for a segment of `width` lanes.
-                let base = lane & !(width - 1);
-                let last = base + width - 1;
-                let operand = operand % WARP;
-                let (source, inside) = match mode {
-                    Shuffle::Up => (lane.wrapping_sub(operand), operand <= lane - base),
-                    Shuffle::Down => (lane + operand, lane + operand <= last),
-                    Shuffle::Xor => (lane ^ operand, lane ^ operand <= last),
-                    Shuffle::Index => (base + (operand & (width - 1)), true),
-                };
-                let source = if inside { source } else { lane };
-                if self.needed >> source & 1 == 0 {
-                    return Err(FaultKind::ShuffleSource { mask: self.mask, source_lane: source });
+            },
+            Kind::Match => {
+                let (mut results, mut left) = ([0; WARP as usize], self.needed);
+                while left != 0 {
+                    let value = self.values[left.trailing_zeros() as usize];
+                    let alike = which(&|other| other == value);
+                    for (lane, result) in results.iter_mut().enumerate() {
+                        if alike >> lane & 1 == 1 {
+                            *result = alike.into();
+                        }
+                    }
+                    left &= !alike;
                 }
-                u64::from(self.values[source as usize] as u32) | u64::from(inside) << 32
+                return Ok(results);
             }
-        })
+            Kind::Shuffle(mode) => {
+                let mut results = [0; WARP as usize];
+                for lane in lanes() {
+                    results[lane as usize] = self.shuffled(mode, lane).map_err(|fault| (lane, fault))?;
+                }
+                return Ok(results);
+            }
+        };
+        Ok([of_all.into(); WARP as usize])
+    }
+
+    /// What a lane gets from a shuffle.
+    fn shuffled(&self, mode: Shuffle, lane: u32) -> Result<u64, FaultKind> {
+        let (operand, width) = self.operands[lane as usize];
+        // PTX's segment mask and clamp, for a segment of `width` lanes.
+        let base = lane & !(width - 1);
+        let last = base + width - 1;
+        let operand = operand % WARP;
+        let (source, inside) = match mode {
+            Shuffle::Up => (lane.wrapping_sub(operand), operand <= lane - base),
+            Shuffle::Down => (lane + operand, lane + operand <= last),
+            Shuffle::Xor => (lane ^ operand, lane ^ operand <= last),
+            Shuffle::Index => (base + (operand & (width - 1)), true),
+        };
+        let source = if inside { source } else { lane };
+        if self.needed >> source & 1 == 0 {
+            return Err(FaultKind::ShuffleSource { mask: self.mask, source_lane: source });
+        }
+        Ok(u64::from(self.values[source as usize] as u32) | u64::from(inside) << 32)
     }
 }
 
@@ -212,24 +235,24 @@ impl Engine {
             std::mem::swap(&mut warp.bringing, &mut warp.brought);
         }
         let first = number * WARP as usize;
-        for lane in (0..WARP).filter(|lane| collective.needed >> lane & 1 == 1) {
-            let tid = first + lane as usize;
-            match collective.result(lane) {
-                Ok(result) => {
-                    let thread = &mut self.blocks[slot].threads[tid];
-                    thread.result = result;
-                    thread.status = Status::Runnable;
-                }
-                Err(kind) => {
-                    // The lane at fault is the one that reads, which need not be the one that came last.
-                    let site = if lane == running {
-                        caller
-                    } else {
-                        self.blocks[slot].threads[tid].site.unwrap_or(caller)
-                    };
-                    self.current.gid = self.current.gid - self.current.tid + tid as u32;
-                    self.raise(kind, site);
-                }
+        let results = match collective.results() {
+            Ok(results) => results,
+            Err((lane, kind)) => {
+                // The lane at fault is the one that reads, which need not be the one that came last.
+                let tid = first + lane as usize;
+                let site = if lane == running {
+                    caller
+                } else {
+                    self.blocks[slot].threads[tid].site.unwrap_or(caller)
+                };
+                self.current.gid = self.current.gid - self.current.tid + tid as u32;
+                self.raise(kind, site);
+            }
+        };
+        let threads = &mut self.blocks[slot].threads[first..];
+        for (lane, (thread, result)) in threads.iter_mut().zip(results).enumerate() {
+            if collective.needed >> lane & 1 == 1 {
+                (thread.result, thread.status) = (result, Status::Runnable);
             }
         }
         self.blocks[slot].warps[number].runnable |= collective.needed & !(1 << running);

@@ -10,7 +10,7 @@ mod zeroed;
 
 use std::sync::Arc;
 
-use crate::device::Plain;
+use crate::device::Bytes;
 use past::Past;
 use shadow::Shadow;
 use zeroed::Zeroed;
@@ -176,51 +176,44 @@ impl Region {
         &mut self.data
     }
 
-    /// Reads a value.
-    ///
-    /// # Safety
-    /// `offset + size_of::<T>()` must not exceed `len()`.
+    /// Reads `size` bytes, a power of two up to 16, that lie inside.
     #[inline]
-    pub(crate) unsafe fn read<T: Plain>(&self, offset: usize) -> T {
-        // SAFETY: in bounds by the caller's promise; unaligned reads are allowed, and any bits are a `Plain` value.
-        unsafe { self.data.as_ptr().add(offset).cast::<T>().read_unaligned() }
+    pub(crate) fn read(&self, offset: usize, size: usize) -> Bytes {
+        let from = &self.data[offset..offset + size];
+        let mut bytes = [0; 16];
+        // Moves of sizes that the compiler knows.
+        match size {
+            4 => bytes[..4].copy_from_slice(&from[..4]),
+            8 => bytes[..8].copy_from_slice(&from[..8]),
+            16 => bytes.copy_from_slice(&from[..16]),
+            _ => bytes[..size].copy_from_slice(from),
+        }
+        bytes
     }
 
-    /// Writes a value and says whether that changed a byte.
-    ///
-    /// # Safety
-    /// `offset + size_of::<T>()` must not exceed `len()`.
+    /// Writes the first `size` bytes, to where they lie inside, and says whether that changed one.
     #[inline]
-    pub(crate) unsafe fn write<T: Plain>(&mut self, offset: usize, value: T) -> bool {
-        // SAFETY: in bounds by the caller's promise.
-        let target = unsafe { self.data.as_mut_ptr().add(offset) };
-        let size = size_of::<T>();
-        // SAFETY: `value` is `size` initialised bytes (`Plain` has no padding), and `target` has room for as many.
-        unsafe {
-            let new = std::slice::from_raw_parts((&raw const value).cast::<u8>(), size);
-            let changed = std::slice::from_raw_parts(target, size) != new;
-            target.cast::<T>().write_unaligned(value);
+    pub(crate) fn write(&mut self, offset: usize, size: usize, bytes: &Bytes) -> bool {
+        fn put<const N: usize>(target: &mut [u8], bytes: &Bytes) -> bool {
+            let (target, new) = (&mut target[..N], &bytes[..N]);
+            let changed = target != new;
+            target.copy_from_slice(new);
             changed
+        }
+        let target = &mut self.data[offset..offset + size];
+        match size {
+            1 => put::<1>(target, bytes),
+            2 => put::<2>(target, bytes),
+            4 => put::<4>(target, bytes),
+            8 => put::<8>(target, bytes),
+            _ => put::<16>(target, bytes),
         }
     }
 }
 
 /// The bytes of a value, folded into 64 bits: to tell values apart, not to rebuild them.
 #[inline]
-pub(crate) fn fold<T: Plain>(value: &T) -> u64 {
-    let size = size_of::<T>();
-    let mut folded = 0u64;
-    for at in (0..size).step_by(8) {
-        let mut word = 0u64;
-        // SAFETY: at most `size - at` bytes are read from a `Plain` value of `size` bytes.
-        unsafe {
-            std::ptr::copy_nonoverlapping(
-                std::ptr::from_ref(value).cast::<u8>().add(at),
-                (&raw mut word).cast::<u8>(),
-                (size - at).min(8),
-            );
-        }
-        folded = folded.rotate_left(23).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ word;
-    }
-    folded
+pub(crate) fn fold(bytes: &Bytes) -> u64 {
+    let bits = u128::from_le_bytes(*bytes);
+    (bits as u64).rotate_left(23).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (bits >> 64) as u64
 }

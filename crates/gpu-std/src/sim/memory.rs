@@ -18,6 +18,18 @@ fn global_load<T: Element, const N: usize>(address: u64, kind: Load) -> [T; N] {
     device::global_load::<Vector<T, N>>(address, kind).0
 }
 
+/// Where an element lies. A distance may be negative, in two's complement. One that is larger than any allocation leads
+/// nowhere, rather than around to where the array is, or into another: the simulator checks the address when it is
+/// used.
+fn address(start: u64, elements: u64, size: usize) -> u64 {
+    const FARTHEST: u64 = 1 << 39;
+    match elements.cast_signed().checked_mul(size as i64) {
+        Some(bytes) if bytes.unsigned_abs() < FARTHEST => start.wrapping_add_signed(bytes),
+        // No allocation has number zero.
+        _ => elements % FARTHEST,
+    }
+}
+
 /// A simulated address, or one of a CUDA device on its way to a launch.
 #[repr(transparent)]
 pub struct Address<T> {
@@ -44,18 +56,9 @@ impl<T: Element> Address<T> {
         self.address
     }
 
-    // A distance may be negative, in two's complement. One that is larger than any allocation leads nowhere, rather
-    // than around to where the array is, or into another: the simulator checks the address when it is used.
     #[inline]
     pub fn offset(self, elements: u64) -> Self {
-        const FARTHEST: u64 = 1 << 39;
-        match elements.cast_signed().checked_mul(size_of::<T>() as i64) {
-            Some(bytes) if bytes.unsigned_abs() < FARTHEST => {
-                Self::from_raw(self.address.wrapping_add_signed(bytes))
-            }
-            // No allocation has number zero.
-            _ => Self::from_raw(elements % FARTHEST),
-        }
+        Self::from_raw(address(self.address, elements, size_of::<T>()))
     }
 
     #[inline]
@@ -65,7 +68,7 @@ impl<T: Element> Address<T> {
 
     #[inline]
     fn at(self, index: u32) -> u64 {
-        self.offset(u64::from(index)).address
+        address(self.address, index.into(), size_of::<T>())
     }
 
     #[inline]
@@ -127,8 +130,12 @@ impl<T: Element> Address<T> {
 /// has leads nowhere: on a GPU it can come around to where the array is.
 #[inline]
 pub const fn shared_at<T>(offset: u32, index: u32) -> u32 {
+    shared_address(offset, index, size_of::<T>())
+}
+
+const fn shared_address(offset: u32, index: u32, size: usize) -> u32 {
     const FARTHEST: u32 = device::shared_byte(u32::MAX);
-    match index.cast_signed().checked_mul(size_of::<T>() as i32) {
+    match index.cast_signed().checked_mul(size as i32) {
         Some(bytes) if bytes.unsigned_abs() <= FARTHEST => offset.wrapping_add_signed(bytes),
         _ => !FARTHEST,
     }

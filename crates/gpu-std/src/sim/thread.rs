@@ -4,17 +4,14 @@ use gpu_sim::device::{self, BarrierOp};
 
 macro_rules! registers {
     ($($register:ident: $x:ident $y:ident $z:ident;)*) => { $(
-        #[inline]
         #[track_caller]
         pub fn $x() -> u32 {
             device::$register()[0]
         }
-        #[inline]
         #[track_caller]
         pub fn $y() -> u32 {
             device::$register()[1]
         }
-        #[inline]
         #[track_caller]
         pub fn $z() -> u32 {
             device::$register()[2]
@@ -28,50 +25,42 @@ registers! {
     grid_dim: grid_dim_x grid_dim_y grid_dim_z;
 }
 
-#[inline]
 #[track_caller]
 pub fn sync_threads() {
     device::barrier();
 }
 
-#[inline]
 #[track_caller]
 pub fn sync_threads_count(predicate: bool) -> u32 {
     device::barrier_reduce(BarrierOp::Count, predicate)
 }
 
-#[inline]
 #[track_caller]
 pub fn sync_threads_and(predicate: bool) -> bool {
     device::barrier_reduce(BarrierOp::And, predicate) != 0
 }
 
-#[inline]
 #[track_caller]
 pub fn sync_threads_or(predicate: bool) -> bool {
     device::barrier_reduce(BarrierOp::Or, predicate) != 0
 }
 
-#[inline]
 #[track_caller]
 pub fn clock64() -> u64 {
     device::clock64()
 }
 
-#[inline]
 #[track_caller]
 pub fn globaltimer() -> u64 {
     device::globaltimer()
 }
 
 /// Time does not pass in the simulator: a sleep is a step in which others may run.
-#[inline]
 #[track_caller]
 pub fn nanosleep(_nanos: u32) {
     device::loop_tick();
 }
 
-#[inline]
 #[track_caller]
 pub fn grid_dependency_synchronize() {
     device::grid_dependency_synchronize();
@@ -81,13 +70,11 @@ pub fn grid_dependency_synchronize() {
 #[inline]
 pub fn trigger_launch_completion() {}
 
-#[inline]
 #[track_caller]
 pub fn set_more_registers<const REGISTERS: u32>() {
     device::warpgroup("setmaxnreg", REGISTERS);
 }
 
-#[inline]
 #[track_caller]
 pub fn set_fewer_registers<const REGISTERS: u32>() {
     device::warpgroup("setmaxnreg", REGISTERS);
