@@ -142,6 +142,19 @@ impl Who<'_> {
         }
         self.view.threads.get(gid) >= clock
     }
+
+    /// The first of some neighbouring threads whose access at `clock` does not happen before now.
+    pub(crate) fn first_unknown(&self, low: u32, high: u32, clock: u32) -> Option<u32> {
+        // Most often all are of one block, of which a barrier tells everything.
+        let block = low / self.per_block;
+        if high / self.per_block == block {
+            let floor = if self.same_block(low) { self.floor } else { self.view.blocks.get(block) };
+            if clock < floor {
+                return None;
+            }
+        }
+        (low..=high).find(|&gid| !self.knows(gid, clock))
+    }
 }
 
 #[cfg(test)]
@@ -174,5 +187,11 @@ mod tests {
         assert!(who.knows(40, 3) && !who.knows(40, 4), "foreign block: below its floor");
         assert!(who.knows(33, 7) && !who.knows(33, 8), "a single thread: up to its clock");
         assert!(!who.knows(20, 1), "never heard of");
+        for (low, high) in [(0, 15), (2, 9), (16, 31), (32, 47), (30, 40), (10, 20)] {
+            for clock in 0..9 {
+                let first = (low..=high).find(|&gid| !who.knows(gid, clock));
+                assert_eq!(who.first_unknown(low, high, clock), first, "{low} to {high} at {clock}");
+            }
+        }
     }
 }

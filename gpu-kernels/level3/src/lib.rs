@@ -11,6 +11,7 @@
 mod copy;
 mod few;
 mod instances;
+mod invert;
 mod solve;
 mod spread;
 

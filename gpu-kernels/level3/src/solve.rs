@@ -9,11 +9,8 @@
 //! Of an element of X, in the wide form, one chain over ascending columns `k` before its block: from `s = alpha · b`,
 //! `s = fma(-L_ik, x_k, s)`. In the narrow form four chains from zero, of every fourth column, and then `alpha · b + ((s_0 + s_1) + (s_2 + s_3))`,
 //! where there are rows before its block. In both the chain goes on over the columns of the block's earlier squares. Then
-//! `x_i = Σ E_im s_m`, one chain from zero over ascending rows `m ≤ i` of the square.
-//!
-//! Of a square D the inverse E is, with reciprocals `r_i = 1 / D_ii`, `E_ij = t · r_i`, where `t` is one chain over ascending `m`, from
-//! `E_jj = r_j` and `t = +0`: `t = fma(-D_im, E_mj, t)` for `j ≤ m < i` (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd
-//! ed., method 1 of section 14.2).
+//! `x_i = Σ E_im s_m`, one chain from zero over ascending rows `m ≤ i` of the square, of
+//! which E is the inverse (`invert.rs`).
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::float::Float;
@@ -21,10 +18,11 @@ use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
-use gpu_std::warp::{FULL, WarpShuffleValue, shuffle_xor, sync_warp};
+use gpu_std::warp::{FULL, WarpShuffleValue, shuffle_xor};
 use gpu_std::{device, keep_rolled, opaque, unroll};
 
 use super::THREADS;
+use super::invert::invert;
 
 /// Rows that a block of threads solves for.
 pub const BLOCK: u32 = 64;
@@ -38,11 +36,11 @@ pub const NARROW: u32 = 4;
 /// From one column of L to the next in shared memory: rows of four threads beside each other are in banks of their own.
 const PITCH: u32 = BLOCK + 4;
 /// From one square to the next before they are inverted.
-const APART: u32 = SQUARE * SQUARE + SQUARE;
+pub(super) const APART: u32 = SQUARE * SQUARE + SQUARE;
 /// Elements of a tile of L that a thread brings.
 const BROUGHT: usize = (BLOCK * BLOCK / THREADS) as usize;
 /// Rows of B between those of a thread's right-hand sides in the wide form.
-const SIDE: u32 = BLOCK / SQUARE;
+pub(super) const SIDE: u32 = BLOCK / SQUARE;
 
 /// What is solved, but for addresses. Distances count elements modulo 2^64: they are negative where rows are solved from the last to the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
@@ -168,79 +166,6 @@ impl Brought {
     #[inline(always)]
     fn column(&self, e: usize) -> u32 {
         self.place.1 + e as u32 * self.next.1
-    }
-}
-
-/// Inverts the squares on the diagonal of the block that starts at row `top`. `found`, all ones before, becomes the least index of a zero
-/// there. `room` has [`BLOCK`] · [`PITCH`] elements.
-#[device]
-#[inline(always)]
-fn invert<T: Float, const V: usize>(
-    l: Global<T>,
-    (top, rows): (u32, u32),
-    room: Shared<T>,
-    inverses: Shared<T>,
-    found: Shared<u32>,
-    shape: &Solve,
-) {
-    let thread = thread_idx_x();
-    let reciprocals = room.offset(SIDE * APART);
-    let (low, high) = (thread % SQUARE, thread / SQUARE);
-    let (row, column) = if shape.l_column.wrapping_add(1) <= 2 { (high, low) } else { (low, high) };
-    unroll::<{ (BLOCK / SQUARE) as usize }>(|square| {
-        let first = square as u32 * SQUARE;
-        let mut value = if row == column { T::ONE } else { T::ZERO };
-        if first + row < rows && (column < row || column == row && shape.unit == 0) {
-            value = l
-                .offset(steps(first + row, shape.l_row))
-                .offset(steps(first + column, shape.l_column))
-                .read_only(0);
-        }
-        if row == column {
-            if value == T::ZERO {
-                let index = if shape.backward != 0 {
-                    shape.first - top - first - row
-                } else {
-                    shape.first + top + first + row
-                };
-                found.atomic(0).fetch_min(index, Ordering::Relaxed, Scope::Block);
-            }
-            reciprocals.write(first + row, value);
-        } else {
-            room.write(square as u32 * APART + column * SQUARE + row, value);
-        }
-    });
-    sync_threads();
-    if thread < BLOCK {
-        // A column of an inverse in registers. All that is read is asked for at once: what does not count is left out at the end.
-        let (square, j) = (thread / SQUARE, thread % SQUARE);
-        reciprocals.write(thread, T::ONE / reciprocals.read(thread));
-        sync_warp(FULL);
-        let mut sums = [T::ZERO; SQUARE as usize];
-        unroll::<{ SQUARE as usize }>(|k| {
-            let k32 = k as u32;
-            let start = if k32 == j { T::ONE } else { sums[k] };
-            let x = start * reciprocals.read(square * SQUARE + k32);
-            if k32 >= j {
-                sums[k] = x;
-            }
-            unroll::<{ SQUARE as usize }>(|i| {
-                if i > k {
-                    let factor = room.read(square * APART + k32 * SQUARE + i as u32);
-                    let sum = (-factor).mul_add(x, sums[i]);
-                    if k32 >= j {
-                        sums[i] = sum;
-                    }
-                }
-            });
-        });
-        unroll::<{ SQUARE as usize }>(|group| {
-            if group < SQUARE as usize / V {
-                let mut some = [T::ZERO; V];
-                unroll::<V>(|v| some[v] = sums[group * V + v]);
-                inverses.write_vec(thread * SQUARE + (group * V) as u32, some);
-            }
-        });
     }
 }
 

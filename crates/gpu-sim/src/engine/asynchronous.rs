@@ -19,7 +19,6 @@ const SOURCE: u64 = 16;
 
 /// A copy under way.
 struct Copy {
-    tid: u32,
     /// The group it belongs to: how many its thread had committed before it.
     group: u32,
     shared: usize,
@@ -34,7 +33,9 @@ struct Copy {
 /// The copies of a block that nobody has waited for.
 #[derive(Default)]
 pub(crate) struct AsyncCopies {
-    copies: Vec<Copy>,
+    /// Per thread.
+    copies: Vec<Vec<Copy>>,
+    under_way: usize,
     /// Per word of shared memory: how many copies into it are under way. Empty while there never were any.
     words: Vec<u16>,
     /// Per thread: groups committed.
@@ -44,7 +45,7 @@ pub(crate) struct AsyncCopies {
 impl AsyncCopies {
     /// Whether a thread has copies under way.
     pub(crate) fn pending(&self, tid: u32) -> bool {
-        self.copies.iter().any(|copy| copy.tid == tid)
+        self.copies.get(tid as usize).is_some_and(|copies| !copies.is_empty())
     }
 
     /// Makes room for a block's shared memory and threads.
@@ -52,6 +53,7 @@ impl AsyncCopies {
         if self.words.len() != words {
             self.words = vec![0; words];
             self.committed = vec![0; threads];
+            self.copies.resize_with(threads, Vec::new);
         }
     }
 
@@ -62,10 +64,11 @@ impl AsyncCopies {
         }
     }
 
-    /// A copy under way that reads some of these bytes of global memory.
-    fn reading(&self, address: u64, size: usize) -> Option<&Copy> {
+    /// A copy under way that reads some of these bytes of global memory, and its thread.
+    fn reading(&self, address: u64, size: usize) -> Option<(u32, &Copy)> {
         let end = address + size as u64;
-        self.copies.iter().find(|copy| copy.global < end && address < copy.global + copy.source as u64)
+        let reads = |copy: &&Copy| copy.global < end && address < copy.global + copy.source as u64;
+        (0..).zip(&self.copies).find_map(|(tid, copies)| Some((tid, copies.iter().find(reads)?)))
     }
 }
 
@@ -74,7 +77,7 @@ impl Engine {
     #[inline]
     pub(crate) fn check_async(&mut self, offset: usize, size: usize, direction: Direction, caller: Caller) {
         let copies = &self.blocks[self.current.slot].copies;
-        if (!copies.copies.is_empty() || self.flights > 0)
+        if (copies.under_way > 0 || self.flights > 0)
             && !copies.words.is_empty()
             && copies.words[offset / 4..(offset + size).div_ceil(4)].iter().any(|&n| n > 0)
         {
@@ -93,8 +96,8 @@ impl Engine {
     #[cold]
     fn check_copies(&mut self, address: u64, size: usize, caller: Caller) {
         let reader = self.blocks.iter().filter(|block| block.live).find_map(|block| {
-            let copy = block.copies.reading(address, size)?;
-            Some((block.number * self.per_block + copy.tid, copy.caller))
+            let (tid, copy) = block.copies.reading(address, size)?;
+            Some((block.number * self.per_block + tid, copy.caller))
         });
         let Some((gid, started)) = reader else { return };
         let site = self.site(started);
@@ -157,7 +160,9 @@ impl Engine {
         copies.prepare(words, threads);
         copies.mark(offset, size, true);
         let group = copies.committed[tid as usize];
-        copies.copies.push(Copy { tid, group, shared: offset, bytes: size, global, source, data, caller });
+        copies.under_way += 1;
+        let copy = Copy { group, shared: offset, bytes: size, global, source, data, caller };
+        copies.copies[tid as usize].push(copy);
     }
 
     /// The source of a copy is read like any other data: in naturally aligned pieces.
@@ -199,12 +204,14 @@ impl Engine {
 
     /// Waits until at most `pending` of the thread's latest groups are under way: all older copies land.
     pub(crate) fn copy_wait(&mut self, pending: u32) {
-        let tid = self.current.tid;
-        let block = self.block();
-        let committed = block.copies.committed.get(tid as usize).copied().unwrap_or(0);
-        let landed_below = committed.saturating_sub(pending);
-        let lands = |copy: &mut Copy| copy.tid == tid && copy.group < landed_below;
-        let landed: Vec<Copy> = block.copies.copies.extract_if(.., lands).collect();
+        let tid = self.current.tid as usize;
+        let AsyncCopies { copies, under_way, committed, .. } = &mut self.block().copies;
+        let Some(copies) = copies.get_mut(tid) else { return };
+        let landed_below = committed[tid].saturating_sub(pending);
+        // In the order of their groups.
+        let count = copies.partition_point(|copy| copy.group < landed_below);
+        *under_way -= count;
+        let landed: Vec<Copy> = copies.drain(..count).collect();
         for Copy { shared: offset, bytes, global, source, data, caller: started, .. } in landed {
             if source > 0 {
                 self.source_is_free(global);

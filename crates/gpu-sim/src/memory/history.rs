@@ -108,7 +108,7 @@ impl Location {
     /// What a plain access is not ordered after.
     pub(crate) fn before_plain(&self, who: &Who<'_>, write: bool) -> Option<Conflict> {
         let look = |runs: &Runs, direction| {
-            runs.first_unknown(|gid, clock| who.knows(gid, clock)).map(|(gid, run)| Conflict {
+            runs.first_unknown(who).map(|(gid, run)| Conflict {
                 gid,
                 site: run.site,
                 direction,
@@ -129,7 +129,7 @@ impl Location {
     pub(crate) fn note(&mut self, who: &Who<'_>, site: u16, write: bool, block_scope: bool) {
         self.block_scope |= block_scope;
         let runs = if write { &mut self.writes } else { &mut self.reads };
-        runs.insert(who.gid, who.clock, site, block_scope, |gid, clock| who.knows(gid, clock));
+        runs.insert(who.gid, who.clock, site, block_scope, who);
     }
 
     /// Whether more stores than the newest are remembered.

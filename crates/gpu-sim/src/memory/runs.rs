@@ -3,6 +3,8 @@
 //! A granule that a whole grid reads would need an entry per thread. Threads that reached the same line with the
 //! same clock differ in their number only, so a run of numbers stands for all of them, exactly.
 
+use crate::clock::Who;
+
 /// Accesses by threads `low..=high`, alike in all else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
@@ -28,20 +30,28 @@ impl Runs {
         self.runs.iter()
     }
 
-    /// Records an access; it replaces an earlier one of the same thread. `known` tells which accesses happen before
-    /// this one: whoever is ordered after this one is ordered after those, so they may go.
-    pub(crate) fn insert(
-        &mut self,
-        gid: u32,
-        clock: u32,
-        site: u16,
-        block_scope: bool,
-        known: impl Fn(u32, u32) -> bool,
-    ) {
+    /// Forgets all, and keeps the memory for what comes next.
+    pub(crate) fn clear(&mut self) {
+        self.runs.clear();
+        self.prune_at = 0;
+    }
+
+    /// Records an access; it replaces an earlier one of the same thread. `who` makes it: whoever is ordered after that
+    /// is ordered after what `who` knows, so that may go.
+    pub(crate) fn insert(&mut self, gid: u32, clock: u32, site: u16, block_scope: bool, who: &Who<'_>) {
+        let alike = |run: &Run| run.clock == clock && run.site == site && run.block_scope == block_scope;
+        // Most often the neighbours before it have come by just now.
+        if let Some(last) = self.runs.last_mut()
+            && last.high + 1 == gid
+            && alike(last)
+        {
+            last.high = gid;
+            return;
+        }
         if self.runs.len() >= self.prune_at {
             if !block_scope {
                 // An atomic of device scope stands for what it knows, one of block scope only for its own block.
-                self.runs.retain(|run| (run.low..=run.high).any(|gid| !known(gid, run.clock)));
+                self.runs.retain(|run| who.first_unknown(run.low, run.high, run.clock).is_some());
             }
             self.prune_at = 2 * self.runs.len() + 8;
         }
@@ -51,7 +61,16 @@ impl Runs {
         if let Some(&run) = self.runs.get(at)
             && run.low <= gid
         {
-            if (Run { low: gid, high: gid, ..run }) == new {
+            if alike(&run) {
+                return;
+            }
+            if run.low == gid && run.high > gid {
+                // The first of those that were alike, as they come by again, one after the other.
+                self.runs[at].low = gid + 1;
+                match at.checked_sub(1).map(|left| &mut self.runs[left]) {
+                    Some(left) if left.high + 1 == gid && alike(left) => left.high = gid,
+                    _ => self.runs.insert(at, new),
+                }
                 return;
             }
             self.runs.remove(at);
@@ -63,7 +82,6 @@ impl Runs {
                 at += 1;
             }
         }
-        let alike = |run: &Run| run.clock == clock && run.site == site && run.block_scope == block_scope;
         let joins_left = at > 0 && self.runs[at - 1].high + 1 == gid && alike(&self.runs[at - 1]);
         let joins_right = self.runs.get(at).is_some_and(|run| run.low == gid + 1 && alike(run));
         match (joins_left, joins_right) {
@@ -77,41 +95,73 @@ impl Runs {
         }
     }
 
-    /// The first access that `known` does not cover.
-    pub(crate) fn first_unknown(&self, known: impl Fn(u32, u32) -> bool) -> Option<(u32, Run)> {
-        for run in &self.runs {
-            for gid in run.low..=run.high {
-                if !known(gid, run.clock) {
-                    return Some((gid, *run));
-                }
-            }
-        }
-        None
+    /// The first access that `who` does not know of.
+    pub(crate) fn first_unknown(&self, who: &Who<'_>) -> Option<(u32, Run)> {
+        self.runs.iter().find_map(|run| Some((who.first_unknown(run.low, run.high, run.clock)?, *run)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::View;
+    use crate::rng::Rng;
+
+    /// Thread `gid` at `clock`, which knows what its block did before clock `floor`.
+    fn who(view: &View, gid: u32, clock: u32, floor: u32) -> Who<'_> {
+        Who { gid, clock, first: 0, per_block: 64, floor, view }
+    }
 
     #[test]
     fn neighbours_merge_whatever_their_order() {
-        let mut runs = Runs::default();
+        let (mut runs, view) = (Runs::default(), View::default());
         for gid in [7, 3, 5, 4, 6, 9, 8] {
-            runs.insert(gid, 1, 2, false, |_, _| false);
+            runs.insert(gid, 1, 2, false, &who(&view, gid, 1, 0));
         }
         assert_eq!(runs.runs, [Run { low: 3, high: 9, clock: 1, site: 2, block_scope: false }]);
     }
 
     #[test]
     fn a_later_access_of_a_thread_replaces_its_earlier_one() {
-        let mut runs = Runs::default();
+        let (mut runs, view) = (Runs::default(), View::default());
         for gid in 0..5 {
-            runs.insert(gid, 1, 2, false, |_, _| false);
+            runs.insert(gid, 1, 2, false, &who(&view, gid, 1, 0));
         }
-        runs.insert(2, 4, 2, false, |_, _| false);
+        runs.insert(2, 4, 2, false, &who(&view, 2, 4, 0));
         let spans: Vec<_> = runs.iter().map(|r| (r.low, r.high, r.clock)).collect();
         assert_eq!(spans, [(0, 1, 1), (2, 2, 4), (3, 4, 1)]);
-        assert_eq!(runs.first_unknown(|gid, _| gid < 3).map(|f| f.0), Some(3));
+        assert_eq!(runs.first_unknown(&who(&view, 2, 5, 0)).map(|f| f.0), Some(0));
+        assert_eq!(runs.first_unknown(&who(&view, 2, 5, 2)), None, "a barrier, and its own");
+        assert_eq!(runs.first_unknown(&who(&view, 1, 5, 2)).map(|f| f.0), Some(2));
+    }
+
+    /// Against a list with an entry for each thread: where nothing is known nothing may be forgotten.
+    #[test]
+    fn each_thread_s_latest_access_is_there_in_whatever_order_they_come() {
+        let view = View::default();
+        for seed in 0..200 {
+            let (mut rng, mut runs) = (Rng::new(seed), Runs::default());
+            let mut latest = [None; 40];
+            for clock in 1..6 {
+                for step in 0..40 {
+                    let gid = if seed % 2 == 0 { step } else { rng.below(40) };
+                    let (site, block_scope) = (rng.below(2) as u16, rng.one_in(8));
+                    if rng.one_in(5) {
+                        continue;
+                    }
+                    runs.insert(gid, clock, site, block_scope, &who(&view, 50, clock, 0));
+                    latest[gid as usize] = Some((clock, site, block_scope));
+                }
+            }
+            let mut found = [None; 40];
+            for run in runs.iter() {
+                for gid in run.low..=run.high {
+                    let before = found[gid as usize].replace((run.clock, run.site, run.block_scope));
+                    assert_eq!(before, None, "seed {seed}");
+                }
+            }
+            assert_eq!(found, latest, "seed {seed}");
+            assert!(runs.runs.is_sorted_by(|a, b| a.high < b.low), "seed {seed}");
+        }
     }
 }

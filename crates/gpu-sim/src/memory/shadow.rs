@@ -76,7 +76,7 @@ impl ReadSets {
     }
 
     fn give(&mut self, set: u32) {
-        self.sets[set as usize] = Runs::default();
+        self.sets[set as usize].clear();
         self.free.push(set);
     }
 }
@@ -254,14 +254,14 @@ impl Shadow {
             cell.write_site |= READ_ONLY;
         }
         if cell.read_clock == SHARED {
-            sets.sets[cell.read_gid as usize].insert(who.gid, who.clock, site, false, |g, c| who.knows(g, c));
+            sets.sets[cell.read_gid as usize].insert(who.gid, who.clock, site, false, who);
         } else if cell.read_clock == 0 || who.knows(cell.read_gid, cell.read_clock) {
             (cell.read_gid, cell.read_clock, cell.read_site) = (who.gid, who.clock, site);
         } else {
             let set = sets.take();
             let runs = &mut sets.sets[set as usize];
-            runs.insert(cell.read_gid, cell.read_clock, cell.read_site, false, |_, _| false);
-            runs.insert(who.gid, who.clock, site, false, |g, c| who.knows(g, c));
+            runs.insert(cell.read_gid, cell.read_clock, cell.read_site, false, who);
+            runs.insert(who.gid, who.clock, site, false, who);
             (cell.read_gid, cell.read_clock) = (set, SHARED);
             page.refers = true;
         }
@@ -304,9 +304,7 @@ impl Shadow {
         }
         let unordered = match cell.read_clock {
             0 => None,
-            SHARED => {
-                sets.sets[cell.read_gid as usize].first_unknown(knows).map(|(gid, run)| (gid, run.site))
-            }
+            SHARED => sets.sets[cell.read_gid as usize].first_unknown(who).map(|(gid, run)| (gid, run.site)),
             clock => (!knows(cell.read_gid, clock)).then_some((cell.read_gid, cell.read_site)),
         };
         let read_only = cell.write_site & READ_ONLY != 0;
