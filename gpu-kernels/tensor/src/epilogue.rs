@@ -80,8 +80,8 @@ impl Activation {
     }
 }
 
-/// The activation of this number, of several values.
-#[device]
+/// The activation of this number, of several values: on the host, too, and so no device function, which would tell the
+/// simulator of branches that are the same in all threads.
 #[inline(always)]
 fn activate<const N: usize>(activation: u32, mut values: [f32; N]) -> [f32; N] {
     // What is known of it would make the loops around this several, each with its own activation.
