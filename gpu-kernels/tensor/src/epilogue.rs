@@ -14,7 +14,8 @@ use crate::place::Place;
 /// What becomes of `alpha · sum + beta · C`, of sums of type `S`.
 ///
 /// Kernels apply it once to each element that they write, and perhaps to some elements again whose results they do not
-/// use. Rows and columns are those of a row-major C; a column-major one is written as `Cᵀ = Bᵀ · Aᵀ`.
+/// use. Rows and columns are those of a row-major C; a column-major one is written as `Cᵀ = Bᵀ · Aᵀ`. The crate's
+/// documentation has a kernel with one.
 pub trait Epilogue<S: Element>: Copy {
     /// Whether there is anything to do, the same in all threads: where not, whole lines are written as they are.
     #[inline(always)]

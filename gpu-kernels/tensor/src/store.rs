@@ -318,7 +318,8 @@ impl<T: Output> Target<'_, T> {
             if self.product.vectors != 0 {
                 let mut pass = 0;
                 while pass < const { BLOCKS as u32 / 2 } {
-                    self.pass::<4, BLOCKS>(rolled(pass), place, first, scales);
+                    pass = rolled(pass);
+                    self.pass::<4, BLOCKS>(pass, place, first, scales);
                     pass += 1;
                 }
             } else {
