@@ -130,6 +130,15 @@ fn products_and_sums_refuse_outputs_that_share_memory() {
     refuses!("y", gpu_linalg::add(&stream, memory.read(0, 9), memory.read(100, 9), memory.write(108, 9)));
     refuses!("x", gpu_linalg::add(&stream, memory.read(0, 9), memory.read(100, 9), memory.write(8, 9)));
 
+    let len = gpu_linalg::gemm_tf32_scratch_len(square, square, square);
+    let mut scratch = device.alloc(len).unwrap();
+    let biased = gpu_linalg::Epilogue::new().bias_per_row(memory.read(320, 8));
+    let mut fused = |output| {
+        let (a, b) = (matrix(0), matrix(128));
+        gpu_linalg::gemm_tf32_with(&stream, 1.0, a, b, 0.0, output, &biased, &mut scratch)
+    };
+    refuses!("A", fused(output(63)));
+    refuses!("the bias", fused(output(327)));
     let mut scratch = device.alloc(gpu_linalg::gemv_scratch_len::<f32>(square).unwrap()).unwrap();
     let mut gemv = |y| gpu_linalg::gemv(&stream, 1.0, matrix(0), memory.read(100, 8), 0.0, y, &mut scratch);
     refuses!("A", gemv(memory.write(63, 8)));

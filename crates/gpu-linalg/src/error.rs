@@ -57,6 +57,14 @@ pub enum Error {
         /// Elements of the output.
         y: usize,
     },
+    /// A bias that does not have an element for each row, or each column, of C; or for those of each matrix.
+    #[error("a bias for the output has {expected} elements, not {actual}")]
+    BiasLength {
+        /// Elements needed.
+        expected: usize,
+        /// Elements there are.
+        actual: usize,
+    },
     /// Scratch memory is too small.
     #[error("the scratch memory holds {actual} elements, but {expected} are needed")]
     ScratchTooSmall {

@@ -4,7 +4,8 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, rolled, shared, unroll};
 
-use crate::place::Product;
+use crate::epilogue::Epilogue;
+use crate::place::{Place, Product};
 use crate::store::{self, Output};
 
 /// Threads of a block that adds parts.
@@ -36,11 +37,12 @@ pub const fn finished(parts: u32) -> u32 {
 /// Adds the parts of [`finished`] elements.
 #[device]
 #[inline(always)]
-pub(crate) fn finish<T: Output>(
+pub(crate) fn finish<T: Output, E: Epilogue<T::Scale>>(
     partials: Global<T::Scale>,
     c: GlobalMut<T>,
     product: &Product,
     scales: (T::Scale, T::Scale),
+    epilogue: E,
 ) {
     let sums = shared::dynamic().array::<T::Scale>(FINISH_THREADS);
     let (thread, elements, length) = (thread_idx_x(), finished(product.parts), group(product.parts));
@@ -83,8 +85,13 @@ pub(crate) fn finish<T: Output>(
             sum = T::add(sum, sums.read(number * elements + thread));
             number += 1;
         }
+        let (mut sum, mut scales) = ([T::bits(sum)], scales);
+        if epilogue.is_asked() {
+            sum = store::fused(sum, [Place { row, column, matrix }], c, product, scales, epilogue);
+            scales = (T::ONE, T::Scale::default());
+        }
         let start =
             u64::from(matrix) * product.c_batch + u64::from(row) * product.c_leading + u64::from(column);
-        store::neighbours::<T, 1>([T::bits(sum)], c, start, product, scales);
+        store::neighbours::<T, 1>(sum, c, start, product, scales);
     }
 }

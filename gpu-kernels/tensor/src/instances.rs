@@ -5,6 +5,7 @@ use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::tensor_map::TensorMap;
 
+use crate::epilogue::{Plain, Usual};
 use crate::finish::finish;
 use crate::lanes::{self, Factors};
 use crate::pack::{self, Packing};
@@ -12,36 +13,62 @@ use crate::place::Product;
 use crate::warps::{ACROSS, ALONG, EITHER};
 use crate::{thin, warps};
 
+// Each macro takes a type of sums, what its kernels' epilogue adds to their parameters, the epilogue, and rows.
+
 macro_rules! products_by_warps {
-    ($($name:ident: $T:ident, $Scale:ident, $sums:literal, $lies:ident, $bounds:tt;)*) => { $(
+    ($Scale:ident, $more:tt $epilogue:expr; $($name:ident: $T:ident, $sums:literal, $lies:ident, $bounds:tt;)*) => {
+        $( products_by_warps! { @one $Scale, $more $epilogue, $name: $T, $sums, $lies, $bounds } )*
+    };
+    (
+        @one $Scale:ident, ($($more:tt)*) $epilogue:expr,
+        $name:ident: $T:ident, $sums:literal, $lies:ident, $bounds:tt
+    ) => {
         /// A product of matrices in boxes of [`boxes`](crate::boxes) by blocks of [`threads`](crate::threads()) threads
         /// with [`shared_bytes`](crate::shared_bytes()), at most as many as C has tiles of [`ROWS`](crate::ROWS) ×
         /// [`columns`](crate::columns()).
         #[kernel(images = sm_90a, launch_bounds $bounds)]
-        pub fn $name(a: TensorMap, b: TensorMap, c: GlobalMut<$T>, product: Product, alpha: $Scale, beta: $Scale) {
-            warps::product::<$T, $sums, { $sums / 16 }, { $sums / 32 }, { $sums / 64 }, { $lies }>(
-                &a, &b, c, product, alpha, beta,
+        pub fn $name(
+            a: TensorMap,
+            b: TensorMap,
+            c: GlobalMut<$T>,
+            product: Product,
+            alpha: $Scale,
+            beta: $Scale,
+            $($more)*
+        ) {
+            warps::product::<$T, _, $sums, { $sums / 16 }, { $sums / 32 }, { $sums / 64 }, { $sums / 64 }, { $lies }>(
+                &a, &b, c, product, alpha, beta, $epilogue,
             );
         }
-    )* };
+    };
 }
 // How many sums a thread has, how A lies, and how many blocks a multiprocessor has.
 products_by_warps! {
-    tensor_bf16_256: bf16, f32, 128, ALONG, (384, 1);
-    tensor_bf16_256_across: bf16, f32, 128, ACROSS, (384, 1);
-    tensor_bf16_128: bf16, f32, 64, EITHER, (288, 2);
-    tensor_f16_256: f16, f32, 128, ALONG, (384, 1);
-    tensor_f16_256_across: f16, f32, 128, ACROSS, (384, 1);
-    tensor_f16_128: f16, f32, 64, EITHER, (288, 2);
-    tensor_tf32_256: f32, f32, 128, ALONG, (384, 1);
-    tensor_tf32_128: f32, f32, 64, ALONG, (288, 2);
-    tensor_i8_256: i8, i32, 128, ALONG, (384, 1);
-    tensor_i8_128: i8, i32, 64, ALONG, (288, 2);
+    f32, (bias: Global<f32>, usual: Usual) (bias, usual);
+    tensor_bf16_256: bf16, 128, ALONG, (384, 1);
+    tensor_bf16_256_across: bf16, 128, ACROSS, (384, 1);
+    tensor_bf16_128: bf16, 64, EITHER, (288, 2);
+    tensor_f16_256: f16, 128, ALONG, (384, 1);
+    tensor_f16_256_across: f16, 128, ACROSS, (384, 1);
+    tensor_f16_128: f16, 64, EITHER, (288, 2);
+    tensor_tf32_256: f32, 128, ALONG, (384, 1);
+    tensor_tf32_128: f32, 64, ALONG, (288, 2);
+}
+products_by_warps! {
+    i32, () Plain;
+    tensor_i8_256: i8, 128, ALONG, (384, 1);
+    tensor_i8_128: i8, 64, ALONG, (288, 2);
 }
 
 macro_rules! products_of_matrices {
-    ($what:literal, $by:ident; $($T:ident, $Scale:ident, $numbers:tt: $name:ident;)*) => { $(
-        #[doc = concat!("A product of matrices by blocks of ", $what, " of C.")]
+    ($Scale:ident, $more:tt $epilogue:expr; $($name:ident: $by:ident, $T:ident, $numbers:tt;)*) => {
+        $( products_of_matrices! { @one $Scale, $more $epilogue, $name: $by, $T, $numbers } )*
+    };
+    (
+        @one $Scale:ident, ($($more:tt)*) $epilogue:expr,
+        $name:ident: $by:ident, $T:ident, ($($number:literal),*)
+    ) => {
+        #[doc = products_of_matrices!(@doc $by)]
         #[kernel(images = sm_80, launch_bounds(256, 2))]
         pub fn $name(
             a: Global<$T>,
@@ -51,48 +78,62 @@ macro_rules! products_of_matrices {
             factors: Factors,
             alpha: $Scale,
             beta: $Scale,
+            $($more)*
         ) {
-            products_of_matrices!(@by $by, $T, $numbers)(a, b, c, product, factors, alpha, beta);
+            $by::product::<$T, _, $($number),*>(a, b, c, product, factors, alpha, beta, $epilogue);
         }
-    )* };
-    (@by $by:ident, $T:ident, ($($number:literal),*)) => { $by::product::<$T, $($number),*> };
-}
-// Elements of 16 bytes.
-products_of_matrices! {
-    "[`LANES_THREADS`](crate::LANES_THREADS) threads with [`LANES_SHARED_BYTES`](crate::LANES_SHARED_BYTES), one for \
-    each tile of [`TILE`](crate::TILE)²",
-    lanes;
-    bf16, f32, (8): tensor_bf16;
-    f16, f32, (8): tensor_f16;
-    f32, f32, (4): tensor_tf32;
-    i8, i32, (16): tensor_i8;
+    };
+    (@doc lanes) => {
+        "A product of matrices by blocks of [`LANES_THREADS`](crate::LANES_THREADS) threads with \
+        [`LANES_SHARED_BYTES`](crate::LANES_SHARED_BYTES), one for each tile of [`TILE`](crate::TILE)² of C."
+    };
+    (@doc thin) => {
+        "A product of matrices by blocks of [`THIN_THREADS`](crate::THIN_THREADS) threads with \
+        [`THIN_SHARED_BYTES`](crate::THIN_SHARED_BYTES), one for each tile of [`THIN_TILE`](crate::THIN_TILE) of C."
+    };
 }
 // Elements of 16 bytes, and of four.
 products_of_matrices! {
-    "[`THIN_THREADS`](crate::THIN_THREADS) threads with [`THIN_SHARED_BYTES`](crate::THIN_SHARED_BYTES), one for each \
-    tile of [`THIN_TILE`](crate::THIN_TILE)",
-    thin;
-    bf16, f32, (8, 2): tensor_thin_bf16;
-    f16, f32, (8, 2): tensor_thin_f16;
-    f32, f32, (4, 1): tensor_thin_tf32;
-    i8, i32, (16, 4): tensor_thin_i8;
+    f32, (bias: Global<f32>, usual: Usual) (bias, usual);
+    tensor_bf16: lanes, bf16, (8);
+    tensor_f16: lanes, f16, (8);
+    tensor_tf32: lanes, f32, (4);
+    tensor_thin_bf16: thin, bf16, (8, 2);
+    tensor_thin_f16: thin, f16, (8, 2);
+    tensor_thin_tf32: thin, f32, (4, 1);
+}
+products_of_matrices! {
+    i32, () Plain;
+    tensor_i8: lanes, i8, (16);
+    tensor_thin_i8: thin, i8, (16, 4);
 }
 
 macro_rules! finishes {
-    ($($name:ident: $T:ident, $Scale:ident;)*) => { $(
+    ($Scale:ident, $more:tt $epilogue:expr; $($name:ident: $T:ident;)*) => {
+        $( finishes! { @one $Scale, $more $epilogue, $name: $T } )*
+    };
+    (@one $Scale:ident, ($($more:tt)*) $epilogue:expr, $name:ident: $T:ident) => {
         /// Adds the parts of sums: of [`finished`](crate::finished()) elements of C in a block of
         /// [`FINISH_THREADS`](crate::FINISH_THREADS) threads with [`FINISH_SHARED_BYTES`](crate::FINISH_SHARED_BYTES).
         #[kernel(images = sm_80, launch_bounds(256))]
-        pub fn $name(partials: Global<$Scale>, c: GlobalMut<$T>, product: Product, alpha: $Scale, beta: $Scale) {
-            finish::<$T>(partials, c, &product, (alpha, beta));
+        pub fn $name(
+            partials: Global<$Scale>,
+            c: GlobalMut<$T>,
+            product: Product,
+            alpha: $Scale,
+            beta: $Scale,
+            $($more)*
+        ) {
+            finish::<$T, _>(partials, c, &product, (alpha, beta), $epilogue);
         }
-    )* };
+    };
 }
 finishes! {
-    tensor_finish_bf16: bf16, f32;
-    tensor_finish_f16: f16, f32;
-    tensor_finish_i8: i8, i32;
+    f32, (bias: Global<f32>, usual: Usual) (bias, usual);
+    tensor_finish_bf16: bf16;
+    tensor_finish_f16: f16;
 }
+finishes! { i32, () Plain; tensor_finish_i8: i8; }
 
 /// Copies factors of 16 bits into aligned lines, by blocks of [`PACK_THREADS`](crate::PACK_THREADS) threads.
 #[kernel(images = sm_80, launch_bounds(256))]

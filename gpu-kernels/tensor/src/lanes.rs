@@ -15,6 +15,7 @@ use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, rolled, shared, unroll, warp};
 
+use crate::epilogue::Epilogue;
 use crate::place::{Place, Product};
 use crate::store::{self, Output, Target};
 
@@ -144,7 +145,7 @@ pub(crate) fn by_element<T: Output, const N: usize>(
 /// Computes a tile of C. Launch a block of [`LANES_THREADS`] threads and [`LANES_SHARED_BYTES`] for each.
 #[device]
 #[inline(always)]
-pub(crate) fn product<T: Output, const N: usize>(
+pub fn product<T: Output, E: Epilogue<T::Scale>, const N: usize>(
     a: Global<T>,
     b: Global<T>,
     c: GlobalMut<T>,
@@ -152,6 +153,7 @@ pub(crate) fn product<T: Output, const N: usize>(
     factors: Factors,
     alpha: T::Scale,
     beta: T::Scale,
+    epilogue: E,
 ) {
     const { assert!(N * size_of::<T>() == 16) };
     let depth = const { Factor::<T, N>::DEPTH };
@@ -213,8 +215,12 @@ pub(crate) fn product<T: Output, const N: usize>(
     sync_threads();
     let place = Place { row: row + warp_row, column: column + warp_column, matrix: number };
     let staging = stages.cast().offset(warp * const { store::staging(BLOCKS) });
-    Target { c, product: &product, alpha, beta, staging }
-        .write::<BLOCKS, 8, 64>(&sums, place, |strip| [16 * strip, 0]);
+    Target { c, product: &product, alpha, beta, staging }.write::<E, BLOCKS, 8, 64, 2>(
+        &sums,
+        place,
+        epilogue,
+        |strip| [16 * strip, 0],
+    );
 }
 
 /// Adds the products of a stage to a warp's sums.

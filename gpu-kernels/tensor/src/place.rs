@@ -44,7 +44,7 @@ impl Product {
     }
 }
 
-/// A tile's row and column, in tiles, and its matrix.
+/// A tile's row and column, in tiles, or an element's, and its matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// From the top.

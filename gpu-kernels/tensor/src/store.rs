@@ -9,6 +9,7 @@ use gpu_std::memory::{Element, GlobalMut, Shared};
 use gpu_std::mma::{Half, pack};
 use gpu_std::{device, opaque, rolled, unroll, warp, wgmma};
 
+use crate::epilogue::Epilogue;
 use crate::place::{Place, Product};
 
 /// Words of shared memory for a warp that writes `8 * blocks` columns at a time. Lines of eight rows are padded so
@@ -29,6 +30,9 @@ const WHOLE_PITCH: u32 = 64 + 4;
 pub trait Output: wgmma::Factor {
     /// The sums' type, and that of `alpha` and `beta`.
     type Scale: Element;
+
+    /// What leaves a sum as it is.
+    const ONE: Self::Scale;
 
     /// Whether C may be of this type and not of the sums'.
     const NARROWS: bool;
@@ -81,6 +85,7 @@ macro_rules! floats {
     )*) => { $(
         impl Output for $T {
             type Scale = f32;
+            const ONE: f32 = 1.0;
             const NARROWS: bool = $narrows;
 
             #[device]
@@ -155,6 +160,7 @@ floats! {
 /// Sums of `i32`, which wrap. Tiles are contiguous along `k`, and C is of the sums' type.
 impl Output for i8 {
     type Scale = i32;
+    const ONE: i32 = 1;
     const NARROWS: bool = false;
 
     #[device]
@@ -258,19 +264,25 @@ pub(crate) struct Target<'a, T: Output> {
 
 impl<T: Output> Target<'_, T> {
     /// Writes a warp's sums to C, 8 rows and `8 * BLOCKS` columns at a time: the two halves of `PARTS / 2` strips of 16
-    /// rows, each strip so many rows and columns from `place`.
+    /// rows, each strip so many rows and columns from `place`. The epilogue is applied to `FUSED` elements a lane at once.
     #[device]
     #[inline(always)]
-    pub(crate) fn write<const BLOCKS: usize, const PARTS: usize, const SUMS: usize>(
+    pub(crate) fn write<
+        E: Epilogue<T::Scale>,
+        const BLOCKS: usize,
+        const PARTS: usize,
+        const SUMS: usize,
+        const FUSED: usize,
+    >(
         &self,
         sums: &[u32; SUMS],
         Place { row, column, matrix }: Place,
+        epilogue: E,
         strip: impl Fn(u32) -> [u32; 2],
     ) {
         const { assert!(SUMS == 2 * BLOCKS * PARTS) };
         let lane = warp::lane_id();
         let own = lane / 4 * pitch(BLOCKS) + lane % 4 * 2;
-        let matrix = u64::from(matrix) * self.product.c_batch;
         let mut part = 0;
         while part < PARTS as u32 {
             part = rolled(part);
@@ -290,10 +302,24 @@ impl<T: Output> Target<'_, T> {
             warp::sync_warp(warp::FULL);
             let [down, right] = strip(part / 2);
             let place = [row + down + part % 2 * 8, column + right];
+            let mut scales = (self.alpha, self.beta);
+            if epilogue.is_asked() {
+                let mut pass = 0;
+                while pass < const { (2 * BLOCKS / FUSED) as u32 } {
+                    pass = rolled(pass);
+                    self.apply::<E, BLOCKS, FUSED>(pass, place, matrix, epilogue);
+                    pass += 1;
+                }
+                warp::sync_warp(warp::FULL);
+                scales = (T::ONE, T::Scale::default());
+            }
+            // Computed here and not before, where it would take registers from the epilogue.
+            let first = u64::from(opaque(matrix)) * self.product.c_batch;
             if self.product.vectors != 0 {
                 let mut pass = 0;
                 while pass < const { BLOCKS as u32 / 2 } {
-                    self.pass::<4, BLOCKS>(rolled(pass), place, matrix);
+                    pass = rolled(pass);
+                    self.pass::<4, BLOCKS>(pass, place, first, scales);
                     pass += 1;
                 }
             } else {
@@ -301,7 +327,7 @@ impl<T: Output> Target<'_, T> {
                 while pass < const { BLOCKS as u32 * 2 } {
                     pass = rolled(pass);
                     // Some at a time, which wait for the staged sums together.
-                    unroll::<4>(|at| self.pass::<1, BLOCKS>(pass + at as u32, place, matrix));
+                    unroll::<4>(|at| self.pass::<1, BLOCKS>(pass + at as u32, place, first, scales));
                     pass += 4;
                 }
             }
@@ -373,10 +399,42 @@ impl<T: Output> Target<'_, T> {
         });
     }
 
+    /// Applies the epilogue to `N` elements a lane of the eight rows from `[row, column]` on, where they are staged.
+    #[device]
+    #[inline(always)]
+    fn apply<E: Epilogue<T::Scale>, const BLOCKS: usize, const N: usize>(
+        &self,
+        pass: u32,
+        [row, column]: [u32; 2],
+        matrix: u32,
+        epilogue: E,
+    ) {
+        let columns = const { 8 * BLOCKS as u32 };
+        // What is known of it would be computed before all parts, for registers of its own.
+        let matrix = opaque(matrix);
+        let (mut sums, mut staged) = ([0; N], [0; N]);
+        let mut places = [Place { row, column, matrix }; N];
+        unroll::<N>(|at| {
+            let index = (pass * const { N as u32 } + at as u32) * 32 + warp::lane_id();
+            let (line, place) = (index / columns, index % columns);
+            staged[at] = line * pitch(BLOCKS) + place;
+            sums[at] = self.staging.read(staged[at]);
+            places[at] = Place { row: row + line, column: column + place, matrix };
+        });
+        let values = fused(sums, places, self.c, self.product, (self.alpha, self.beta), epilogue);
+        unroll::<N>(|at| self.staging.write(staged[at], values[at]));
+    }
+
     /// Writes `V` neighbours a lane of the eight rows from `[row, column]` on.
     #[device]
     #[inline(always)]
-    fn pass<const V: usize, const BLOCKS: usize>(&self, pass: u32, [row, column]: [u32; 2], matrix: u64) {
+    fn pass<const V: usize, const BLOCKS: usize>(
+        &self,
+        pass: u32,
+        [row, column]: [u32; 2],
+        matrix: u64,
+        scales: (T::Scale, T::Scale),
+    ) {
         let lanes = const { 8 * BLOCKS as u32 / V as u32 };
         let index = pass * 32 + warp::lane_id();
         let (line, place) = (index / lanes, index % lanes * V as u32);
@@ -384,9 +442,50 @@ impl<T: Output> Target<'_, T> {
         let (row, column) = (row + line, column + place);
         if row < self.product.m && column < self.product.n {
             let start = matrix + u64::from(row) * self.product.c_leading + u64::from(column);
-            neighbours::<T, V>(sums, self.c, start, self.product, (self.alpha, self.beta));
+            neighbours::<T, V>(sums, self.c, start, self.product, scales);
         }
     }
+}
+
+/// The bits of what the epilogue makes of elements: what is then written as they are.
+#[device]
+#[inline(always)]
+pub(crate) fn fused<T: Output, E: Epilogue<T::Scale>, const N: usize>(
+    sums: [u32; N],
+    places: [Place; N],
+    c: GlobalMut<T>,
+    product: &Product,
+    (alpha, beta): (T::Scale, T::Scale),
+    epilogue: E,
+) -> [u32; N] {
+    let mut values = sums.map(|sum| T::times(sum, alpha));
+    // What is known of the product would make the loop around this several.
+    if opaque(u32::from(T::reads(beta))) != 0 {
+        let is_narrow = T::NARROWS && opaque(product.narrow) != 0;
+        unroll::<N>(|at| {
+            let Place { row, column, matrix } = places[at];
+            if row < product.m && column < product.n {
+                let start = u64::from(matrix) * product.c_batch
+                    + u64::from(row) * product.c_leading
+                    + u64::from(column);
+                let old = || {
+                    if is_narrow {
+                        c.as_global().offset(start).read(0).widen()
+                    } else {
+                        c.as_global().cast::<T::Scale>().offset(start).read(0)
+                    }
+                };
+                values[at] = T::scaled(sums[at], alpha, beta, old);
+            }
+        });
+    }
+    // Of what is outside the epilogue is that of the first row or column, so that it is applied to all at once.
+    let places = places.map(|Place { row, column, matrix }| {
+        let row = if row < product.m { row } else { 0 };
+        let column = if column < product.n { column } else { 0 };
+        Place { row, column, matrix }
+    });
+    epilogue.apply_all(values, places).map(T::bits)
 }
 
 /// Writes `V` neighbours, or updates them.

@@ -12,6 +12,7 @@ use gpu_std::mma::multiply_add;
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, rolled, shared, unroll, warp};
 
+use crate::epilogue::Epilogue;
 use crate::lanes::{Factors, by_element};
 use crate::pack::round_tf32;
 use crate::place::{Place, Product};
@@ -318,7 +319,7 @@ impl<const PER: usize> Places<PER> {
 /// Computes a tile of C. Launch a block of [`THIN_THREADS`] threads and [`THIN_SHARED_BYTES`] for each.
 #[device]
 #[inline(always)]
-pub(crate) fn product<T: Output, const N: usize, const PER: usize>(
+pub(crate) fn product<T: Output, E: Epilogue<T::Scale>, const N: usize, const PER: usize>(
     a: Global<T>,
     b: Global<T>,
     c: GlobalMut<T>,
@@ -326,6 +327,7 @@ pub(crate) fn product<T: Output, const N: usize, const PER: usize>(
     factors: Factors,
     alpha: T::Scale,
     beta: T::Scale,
+    epilogue: E,
 ) {
     const { assert!(N as u32 == Factor::<T>::VECTOR && PER as u32 == Factor::<T>::PER) };
     let depth = const { Factor::<T>::DEPTH };
@@ -404,20 +406,21 @@ pub(crate) fn product<T: Output, const N: usize, const PER: usize>(
     }
     wait::<0>();
     sync_threads();
-    write(&sums, stages.cast(), c, &product, Place { row, column, matrix: number }, (alpha, beta));
+    write(&sums, stages.cast(), c, &product, Place { row, column, matrix: number }, (alpha, beta), epilogue);
 }
 
 /// Writes the block's sums to C, neighbours by neighbouring lanes whichever way it lies, through shared memory, in
 /// lines that are padded by a word.
 #[device]
 #[inline(always)]
-fn write<T: Output>(
+fn write<T: Output, E: Epilogue<T::Scale>>(
     sums: &[u32; 16],
     staging: Shared<u32>,
     c: GlobalMut<T>,
     product: &Product,
     Place { row, column, matrix }: Place,
     scales: (T::Scale, T::Scale),
+    epilogue: E,
 ) {
     const PITCH: u32 = THIN_TILE[1] + 1;
     let (thread, lane) = (thread_idx_x(), warp::lane_id());
@@ -438,12 +441,20 @@ fn write<T: Output>(
         let (line, place) = (index >> log, index & ((1 << log) - 1));
         let (down, right) = if is_across { (place, line) } else { (line, place) };
         if down < rows && right < columns {
-            let sum = staging.read(down * PITCH + right);
+            let (mut sum, mut scales) = ([staging.read(down * PITCH + right)], scales);
             let (line, place) =
                 if is_across { (column + right, row + down) } else { (row + down, column + right) };
+            if epilogue.is_asked() {
+                // C's rows are its lines, whichever way the factors are.
+                let [m, n] = if is_across { [product.n, product.m] } else { [product.m, product.n] };
+                let (by_lines, place) =
+                    (Product { m, n, ..*product }, Place { row: line, column: place, matrix });
+                sum = store::fused(sum, [place], c, &by_lines, scales, epilogue);
+                scales = (T::ONE, T::Scale::default());
+            }
             let start =
                 u64::from(matrix) * product.c_batch + u64::from(line) * product.c_leading + u64::from(place);
-            store::neighbours::<T, 1>([sum], c, start, product, scales);
+            store::neighbours::<T, 1>(sum, c, start, product, scales);
         }
         index += THIN_THREADS;
     }

@@ -17,6 +17,7 @@ use gpu_std::thread::{
 };
 use gpu_std::{device, opaque, rolled, shared, warp, wgmma};
 
+use crate::epilogue::Epilogue;
 use crate::place::{Place, Product};
 use crate::store::{self, Output, Target};
 
@@ -147,10 +148,12 @@ impl<T: Output, const SUMS: usize> Ring<T, SUMS> {
 #[inline(always)]
 pub(crate) fn product<
     T: Output,
+    E: Epilogue<T::Scale>,
     const SUMS: usize,
     const PARTS: usize,
     const WIDE: usize,
     const NARROW: usize,
+    const FUSED: usize,
     const A_LIES: usize,
 >(
     a: &TensorMap,
@@ -159,6 +162,7 @@ pub(crate) fn product<
     product: Product,
     alpha: T::Scale,
     beta: T::Scale,
+    epilogue: E,
 ) {
     let mut shared = shared::dynamic();
     let stages = const { Ring::<T, SUMS>::STAGES };
@@ -252,10 +256,13 @@ pub(crate) fn product<
             }
             let staging = staging.offset(warp * STAGING);
             let target = Target { c, product: &product, alpha, beta, staging };
-            if product.vectors == 2 && !T::reads(beta) {
+            // One branch: behind several the compiler would take it for rare, and its code for not worth a place here.
+            if (product.vectors == 2) & !T::reads(beta) & !epilogue.is_asked() {
                 target.write_whole::<WIDE, NARROW, SUMS>(&sums, place);
             } else {
-                target.write::<BLOCKS, PARTS, SUMS>(&sums, place, |strip| [0, strip * 8 * BLOCKS as u32]);
+                target.write::<E, BLOCKS, PARTS, SUMS, FUSED>(&sums, place, epilogue, |strip| {
+                    [0, strip * 8 * BLOCKS as u32]
+                });
             }
             if const { !Ring::<T, SUMS>::PERSISTENT } {
                 break;

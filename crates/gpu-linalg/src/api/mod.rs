@@ -1,6 +1,7 @@
 //! Validate, plan, launch.
 
 mod elementwise;
+mod epilogue;
 mod factor;
 mod factor_inverse;
 mod factor_refined;
@@ -16,6 +17,7 @@ mod triangle;
 mod update;
 
 pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};
+pub use epilogue::{Activation, Epilogue, gemm_tensor_with, gemm_tf32_with};
 pub use factor::{expect_positive_definite, potrf, potrf_scratch_len, potrf_to, potrs, potrs_scratch_len};
 pub use factor_inverse::{logdet, potri, potri_scratch_len};
 pub use factor_refined::{Refinement, potrs_refined};

@@ -2,7 +2,7 @@
 
 use gpu_core::{Stream, ViewMut};
 
-use super::expect_apart;
+use super::{Epilogue, expect_apart};
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
 use crate::plan::pack::ALIGNMENT;
@@ -61,10 +61,12 @@ pub fn gemm_tensor<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
     c: impl Into<BatchMut<'c, C>>,
     scratch: impl Into<ViewMut<'s, f32>>,
 ) -> Result<(), Error> {
-    gemm_tensor_by(stream, Choice::of(None), alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+    let (factors, epilogue) = ((a.into(), b.into()), Epilogue::new());
+    gemm_tensor_by(stream, Choice::of(None), alpha, factors, beta, c.into(), epilogue, scratch.into())
 }
 
-/// The same by a kernel of choice, or the one that the plan takes for the fastest.
+/// The same by a kernel of choice, or the one that the plan takes for the fastest, and with an epilogue.
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
 pub(crate) fn gemm_tensor_by<T: TensorElement, C: TensorOutput<T>>(
     stream: &Stream,
     choice: Choice,
@@ -72,10 +74,11 @@ pub(crate) fn gemm_tensor_by<T: TensorElement, C: TensorOutput<T>>(
     factors: (Batch<'_, T>, Batch<'_, T>),
     beta: f32,
     c: BatchMut<'_, C>,
+    epilogue: Epilogue<'_>,
     scratch: ViewMut<'_, f32>,
 ) -> Result<(), Error> {
-    product(stream, choice, (alpha, beta), factors, c, scratch, |a, b, c| {
-        reference::gemm_tensor(alpha, a, b, beta, c);
+    product(stream, choice, (alpha, beta), factors, c, epilogue, scratch, |a, b, c| {
+        reference::gemm_tensor_with(alpha, a, b, beta, c, &epilogue);
     })
 }
 
@@ -132,10 +135,12 @@ pub fn gemm_tf32<'a, 'b, 'c, 's>(
     c: impl Into<BatchMut<'c, f32>>,
     scratch: impl Into<ViewMut<'s, f32>>,
 ) -> Result<(), Error> {
-    gemm_tf32_by(stream, Choice::tf32(None), alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+    let (factors, epilogue) = ((a.into(), b.into()), Epilogue::new());
+    gemm_tf32_by(stream, Choice::tf32(None), alpha, factors, beta, c.into(), epilogue, scratch.into())
 }
 
-/// The same by a kernel of choice, or the one that the plan takes for the fastest.
+/// The same by a kernel of choice, or the one that the plan takes for the fastest, and with an epilogue.
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
 pub(crate) fn gemm_tf32_by(
     stream: &Stream,
     choice: Choice,
@@ -143,10 +148,11 @@ pub(crate) fn gemm_tf32_by(
     factors: (Batch<'_, f32>, Batch<'_, f32>),
     beta: f32,
     c: BatchMut<'_, f32>,
+    epilogue: Epilogue<'_>,
     scratch: ViewMut<'_, f32>,
 ) -> Result<(), Error> {
-    product(stream, choice, (alpha, beta), factors, c, scratch, |a, b, c| {
-        reference::gemm_tf32(alpha, a, b, beta, c);
+    product(stream, choice, (alpha, beta), factors, c, epilogue, scratch, |a, b, c| {
+        reference::gemm_tf32_with(alpha, a, b, beta, c, &epilogue);
     })
 }
 
@@ -255,7 +261,7 @@ pub(crate) fn gemm_i8_by(
     c: BatchMut<'_, i32>,
     scratch: ViewMut<'_, i32>,
 ) -> Result<(), Error> {
-    product(stream, choice, (alpha, beta), factors, c, scratch, |a, b, c| {
+    product(stream, choice, (alpha, beta), factors, c, Epilogue::new(), scratch, |a, b, c| {
         reference::gemm_i8(alpha, a, b, beta, c);
     })
 }
@@ -298,12 +304,14 @@ pub(crate) fn needed<T: Kernels>(
 type OnCpu<S> = (S, BatchLayout);
 
 /// Validates, plans and launches a product, or leaves it to the CPU's.
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
 fn product<T: Kernels, C: gpu_core::Element>(
     stream: &Stream,
     choice: Choice,
     (alpha, beta): (T::Sum, T::Sum),
     (a, b): (Batch<'_, T>, Batch<'_, T>),
     mut c: BatchMut<'_, C>,
+    epilogue: Epilogue<'_>,
     mut scratch: ViewMut<'_, T::Sum>,
     on_cpu: impl FnOnce(OnCpu<&[T]>, OnCpu<&[T]>, OnCpu<&mut [C]>),
 ) -> Result<(), Error> {
@@ -331,6 +339,7 @@ fn product<T: Kernels, C: gpu_core::Element>(
         expect_apart(&scratch, "A", &a.data())?;
         expect_apart(&scratch, "B", &b.data())?;
     }
+    epilogue.expect_for(stream, c.layout(), &c.data_mut(), (expected > 0).then_some(&scratch))?;
     if m == 0 || n == 0 || counts[2] == 0 {
         return Ok(());
     }
@@ -355,7 +364,9 @@ fn product<T: Kernels, C: gpu_core::Element>(
         choice,
     )?;
     let scales = (alpha, beta);
-    let mut target = launch::Target { c: c.into_data(), scratch: scratch.reborrow() };
+    let of_plan = if plan.swapped { epilogue.transposed() } else { epilogue };
+    let fused = of_plan.of_kernels(a.data());
+    let mut target = launch::Target { c: c.into_data(), epilogue: fused, scratch: scratch.reborrow() };
     let packed = launch::pack(stream, &plan, a.data(), b.data(), &mut target);
     let [a, b] = no_tensor_cores(packed, "8.0")?;
     if let Some(thin) = plan.thin {

@@ -18,7 +18,7 @@ pub use gemm::gemm;
 pub use gemv::gemv;
 pub use ger::ger;
 pub use integer::gemm_i8;
-pub use tensor::{gemm_tensor, gemm_tf32};
+pub use tensor::{gemm_tensor, gemm_tensor_with, gemm_tf32, gemm_tf32_with};
 pub use triangle::{symv, trmv};
 
 use gpu_std::float::Float;

@@ -4,6 +4,7 @@ use std::mem::take;
 
 use rayon::prelude::*;
 
+use crate::api::Epilogue;
 use crate::matrix::{BatchLayout, Order};
 use crate::plan::tensor::split;
 use crate::tensor::launch::{TensorElement, TensorOutput};
@@ -32,7 +33,33 @@ pub fn gemm_tensor<T: TensorElement, C: TensorOutput<T>>(
     beta: f32,
     c: (&mut [C], BatchLayout),
 ) {
-    product(alpha, a, b, beta, c, T::widen, (C::narrow, C::widen));
+    gemm_tensor_with(alpha, a, b, beta, c, &Epilogue::new());
+}
+
+/// [`crate::gemm_tensor_with`] of slices with their layouts.
+///
+/// # Panics
+/// As [`gemm_tensor`], and where the bias is shorter than C's rows or columns need, or not in host memory.
+///
+/// ```
+/// use gpu_linalg::{Activation, BatchLayout, Epilogue, Layout, bf16, reference};
+/// let layout = BatchLayout { matrix: Layout::row_major(2, 2)?, count: 1, stride: 0 };
+/// let (a, b) = ([1.0, 2.0, 3.0, 4.0].map(bf16::from_f32), [5.0, 6.0, 7.0, 8.0].map(bf16::from_f32));
+/// let mut c = [0.0_f32; 4];
+/// let epilogue = Epilogue::new().bias_per_row(&[-20.0, 1.0]).activation(Activation::Relu);
+/// reference::gemm_tensor_with(1.0, (&a, layout), (&b, layout), 0.0, (&mut c, layout), &epilogue);
+/// assert_eq!(c, [0.0, 2.0, 44.0, 51.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_tensor_with<T: TensorElement, C: TensorOutput<T>>(
+    alpha: f32,
+    a: (&[T], BatchLayout),
+    b: (&[T], BatchLayout),
+    beta: f32,
+    c: (&mut [C], BatchLayout),
+    epilogue: &Epilogue<'_>,
+) {
+    product(alpha, a, b, beta, c, *epilogue, T::widen, (C::narrow, C::widen));
 }
 
 /// [`crate::gemm_tf32`] of slices with their layouts: the same of factors rounded to tf32.
@@ -55,23 +82,51 @@ pub fn gemm_tf32(
     beta: f32,
     c: (&mut [f32], BatchLayout),
 ) {
+    gemm_tf32_with(alpha, a, b, beta, c, &Epilogue::new());
+}
+
+/// [`crate::gemm_tf32_with`] of slices with their layouts.
+///
+/// # Panics
+/// As [`gemm_tensor_with`].
+///
+/// ```
+/// use gpu_linalg::{BatchLayout, Epilogue, Layout, reference};
+/// let layout = BatchLayout { matrix: Layout::row_major(1, 1)?, count: 1, stride: 0 };
+/// let (mut c, epilogue) = ([0.0], Epilogue::new().bias_per_column(&[0.5]));
+/// let a = [1.0 + 1.0 / 4096.0];
+/// reference::gemm_tf32_with(1.0, (&a, layout), (&[3.0], layout), 0.0, (&mut c, layout), &epilogue);
+/// assert_eq!(c, [3.5]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_tf32_with(
+    alpha: f32,
+    a: (&[f32], BatchLayout),
+    b: (&[f32], BatchLayout),
+    beta: f32,
+    c: (&mut [f32], BatchLayout),
+    epilogue: &Epilogue<'_>,
+) {
     let round = |value: f32| f32::from_bits(gpu_tensor_kernels::round_tf32(value.to_bits()));
-    product(alpha, a, b, beta, c, round, (|sum| sum, |old| old));
+    product(alpha, a, b, beta, c, *epilogue, round, (|sum| sum, |old| old));
 }
 
 /// Products of what `widen` makes of the elements of factors, with a C of other elements.
+#[expect(clippy::too_many_arguments, reason = "those of the product, and its types")]
 fn product<T: gpu_core::Element, C: gpu_core::Element>(
     alpha: f32,
     (a, a_layout): (&[T], BatchLayout),
     (b, b_layout): (&[T], BatchLayout),
     beta: f32,
     (c, c_layout): (&mut [C], BatchLayout),
+    epilogue: Epilogue<'_>,
     widen: impl Fn(T) -> f32 + Sync + Copy,
     (narrow, widen_c): (impl Fn(f32) -> C + Sync + Copy, impl Fn(C) -> f32 + Sync + Copy),
 ) {
     if c_layout.matrix.order() == Order::ColumnMajor {
         let (a, b) = ((a, a_layout.transposed()), (b, b_layout.transposed()));
-        return product(alpha, b, a, beta, (c, c_layout.transposed()), widen, (narrow, widen_c));
+        let (c, epilogue) = ((c, c_layout.transposed()), epilogue.transposed());
+        return product(alpha, b, a, beta, c, epilogue, widen, (narrow, widen_c));
     }
     let (m, n) = c_layout.matrix.shape();
     let k = if alpha == 0.0 { 0 } else { a_layout.matrix.columns() };
@@ -84,6 +139,7 @@ fn product<T: gpu_core::Element, C: gpu_core::Element>(
     let (parts, part) = split(size_of::<T>(), extents, c_layout.count);
     let part = if parts == 1 { k } else { part as usize };
     let group = gpu_tensor_kernels::group(parts) as usize;
+    let finish = epilogue.on_cpu();
     for number in 0..c_layout.count {
         let (a_start, b_start) = (number * a_layout.stride, number * b_layout.stride);
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
@@ -106,9 +162,10 @@ fn product<T: gpu_core::Element, C: gpu_core::Element>(
                     sums.iter_mut().zip(&mut group_sums).for_each(|(sum, group)| *sum += take(group));
                 }
             }
-            for (c, sum) in c.iter_mut().zip(sums) {
+            for (column, (c, sum)) in c.iter_mut().zip(sums).enumerate() {
                 let product = alpha * sum;
-                *c = narrow(if beta == 0.0 { product } else { beta.mul_add(widen_c(*c), product) });
+                let scaled = if beta == 0.0 { product } else { beta.mul_add(widen_c(*c), product) };
+                *c = narrow(finish(scaled, number, [row, column]));
             }
         });
     }

@@ -1,6 +1,6 @@
 //! Launches of products on the tensor cores.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{IntoArguments, Stream, View, ViewMut};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::Kernel;
 use gpu_std::memory::{Global, GlobalMut};
@@ -28,7 +28,10 @@ pub trait TensorOutput<T: TensorElement>: gpu_core::Element {
 mod sealed {
     use super::*;
 
-    /// The parameters: A, B, C, what is to be done, alpha, beta.
+    /// The bias, of which nothing is read where there is none, and the epilogue that it is of.
+    pub type Fused = (Global<f32>, kernels::Usual);
+
+    /// The parameters but for the epilogue: A, B, C, what is to be done, alpha, beta.
     pub type OfProduct<T, S> = (TensorMap, TensorMap, GlobalMut<T>, kernels::Product, S, S);
 
     /// The same of matrices as they lie in memory.
@@ -54,13 +57,55 @@ mod sealed {
         type Parts: gpu_std::memory::Element;
         type Bits: gpu_std::memory::Element;
         type Pack: Kernel<Arguments = OfPacking<Self::Bits>>;
-        type Wide: Kernel<Arguments = OfProduct<Self, Self::Sum>>;
-        type WideAcross: Kernel<Arguments = OfProduct<Self, Self::Sum>>;
-        type Narrow: Kernel<Arguments = OfProduct<Self, Self::Sum>>;
-        type Lanes: Kernel<Arguments = OfMatrices<Self, Self::Sum>>;
-        type Thin: Kernel<Arguments = OfMatrices<Self, Self::Sum>>;
-        type Finish: Kernel<Arguments = OfParts<Self::Parts, Self::Sum>>;
+        /// The arguments of kernels: of products, of matrices as they lie, of parts.
+        type Product: IntoArguments<Self::Product>;
+        type Matrices: IntoArguments<Self::Matrices>;
+        type Added: IntoArguments<Self::Added>;
+        type Wide: Kernel<Arguments = Self::Product>;
+        type WideAcross: Kernel<Arguments = Self::Product>;
+        type Narrow: Kernel<Arguments = Self::Product>;
+        type Lanes: Kernel<Arguments = Self::Matrices>;
+        type Thin: Kernel<Arguments = Self::Matrices>;
+        type Finish: Kernel<Arguments = Self::Added>;
+        /// With an epilogue, where the kernels have one.
+        fn of_product(arguments: OfProduct<Self, Self::Sum>, epilogue: Fused) -> Self::Product;
+        fn of_matrices(arguments: OfMatrices<Self, Self::Sum>, epilogue: Fused) -> Self::Matrices;
+        fn of_parts(arguments: OfParts<Self::Parts, Self::Sum>, epilogue: Fused) -> Self::Added;
     }
+}
+
+/// The arguments of kernels with sums of this type.
+macro_rules! arguments {
+    (f32) => { arguments! { @each f32, (bias, usual) => bias: Global<f32>, usual: kernels::Usual } };
+    (i32) => { arguments! { @each i32, (_bias, _usual) => } };
+    (@each $Sum:ty, ($bias:ident, $usual:ident) => $($more:ident: $More:ty),*) => {
+        type Product = (TensorMap, TensorMap, GlobalMut<Self>, kernels::Product, $Sum, $Sum, $($More),*);
+        type Matrices = (
+            Global<Self>, Global<Self>, GlobalMut<Self>, kernels::Product, kernels::Factors, $Sum, $Sum, $($More),*
+        );
+        type Added = (Global<$Sum>, GlobalMut<Self::Parts>, kernels::Product, $Sum, $Sum, $($More),*);
+
+        fn of_product(
+            (a, b, c, product, alpha, beta): sealed::OfProduct<Self, $Sum>,
+            ($bias, $usual): Fused,
+        ) -> Self::Product {
+            (a, b, c, product, alpha, beta, $($more),*)
+        }
+
+        fn of_matrices(
+            (a, b, c, product, factors, alpha, beta): sealed::OfMatrices<Self, $Sum>,
+            ($bias, $usual): Fused,
+        ) -> Self::Matrices {
+            (a, b, c, product, factors, alpha, beta, $($more),*)
+        }
+
+        fn of_parts(
+            (parts, c, product, alpha, beta): sealed::OfParts<Self::Parts, $Sum>,
+            ($bias, $usual): Fused,
+        ) -> Self::Added {
+            (parts, c, product, alpha, beta, $($more),*)
+        }
+    };
 }
 
 macro_rules! elements {
@@ -79,6 +124,7 @@ macro_rules! elements {
             type Lanes = kernels::$lanes;
             type Thin = kernels::$thin;
             type Finish = kernels::$finish;
+            arguments!(f32);
         }
 
         impl TensorElement for $T {
@@ -128,6 +174,7 @@ unsafe impl sealed::Kernels for f32 {
     type Lanes = kernels::tensor_tf32;
     type Thin = kernels::tensor_thin_tf32;
     type Finish = kernels::tensor_finish_bf16;
+    arguments!(f32);
 }
 
 // SAFETY: the kernels of `i8`, whose sums are `i32`, as is C: their kernel for parts writes nothing else.
@@ -144,17 +191,22 @@ unsafe impl sealed::Kernels for i8 {
     type Lanes = kernels::tensor_i8;
     type Thin = kernels::tensor_thin_i8;
     type Finish = kernels::tensor_finish_i8;
+    arguments!(i32);
 }
 
 /// Types that kernels multiply: those of [`TensorElement`], and `f32` as tf32 and `i8`, which are asked for by other
 /// functions' names.
-pub(crate) use sealed::Kernels;
+pub(crate) use sealed::{Fused, Kernels};
 
-/// Where a product's results go: C, and the sums of its parts, of four bytes.
+/// Where a product's results go: C, by an epilogue, and the sums of its parts, of four bytes.
 pub(crate) struct Target<'a, C: gpu_core::Element, S: gpu_core::Element> {
     pub c: ViewMut<'a, C>,
+    pub epilogue: Fused,
     pub scratch: ViewMut<'a, S>,
 }
+
+/// What a kernel writes: where, scaled by alpha and beta, and by which epilogue.
+type Written<T, S> = (GlobalMut<T>, (S, S), Fused);
 
 impl<C: gpu_core::Element, S: gpu_core::Element> Target<'_, C, S> {
     /// The scratch memory from where it is aligned on.
@@ -164,12 +216,15 @@ impl<C: gpu_core::Element, S: gpu_core::Element> Target<'_, C, S> {
         scratch.offset((address.next_multiple_of(ALIGNMENT as u64) - address) / size_of::<S>() as u64)
     }
 
-    /// What the kernel writes, and the scales it uses.
-    fn of_kernel<T: Kernels<Sum = S>>(&mut self, plan: &Plan, scales: (S, S)) -> (GlobalMut<T>, (S, S)) {
+    /// What the kernel writes: C, or sums of parts as they are.
+    fn of_kernel<T: Kernels<Sum = S>>(&mut self, plan: &Plan, scales: (S, S)) -> Written<T, S> {
         // The kernels know from the plan which of its two types C has.
         match plan.finish {
-            None => (self.c.as_global_mut().cast::<T>(), scales),
-            Some(_) => (self.aligned().cast::<T>(), (T::ONE, T::ZERO)),
+            None => (self.c.as_global_mut().cast::<T>(), scales, self.epilogue),
+            Some(_) => {
+                let (bias, _) = self.epilogue;
+                (self.aligned().cast::<T>(), (T::ONE, T::ZERO), (bias, kernels::Usual::default()))
+            }
         }
     }
 
@@ -183,9 +238,11 @@ impl<C: gpu_core::Element, S: gpu_core::Element> Target<'_, C, S> {
         let Some((launch, product)) = plan.finish else { return Ok(()) };
         let c = self.c.as_global_mut().cast::<T::Parts>();
         let parts = self.aligned().as_global();
+        let arguments = T::of_parts((parts, c, product, alpha, beta), self.epilogue);
         // SAFETY: the parts' sums, for which there is room (checked by the caller), were written by the launch
-        // before; C's matrices are apart and exclusive, and the kernel keeps to their shape.
-        unsafe { stream.launch::<T::Finish>(launch, (parts, c, product, alpha, beta)) }?;
+        // before; C's matrices are apart and exclusive, and the kernel keeps to their shape, for which the bias is
+        // long enough (checked by the caller, too).
+        unsafe { stream.launch::<T::Finish>(launch, arguments) }?;
         Ok(())
     }
 }
@@ -223,12 +280,12 @@ pub(crate) fn by_warps<T: Kernels, C: gpu_core::Element>(
     target: &mut Target<'_, C, T::Sum>,
 ) -> Result<(), Error> {
     let (a, b) = (stream.tensor_map(&a)?, stream.tensor_map(&b)?);
-    let (c, (alpha, beta)) = target.of_kernel::<T>(plan, scales);
-    let arguments = (a, b, c, plan.product, alpha, beta);
+    let (c, (alpha, beta), epilogue) = target.of_kernel::<T>(plan, scales);
+    let arguments = T::of_product((a, b, c, plan.product, alpha, beta), epilogue);
     // SAFETY: the maps are those of batches that views hold, or of their copies in the scratch memory behind the parts,
     // outside of which nothing is copied; they were checked where they were made, C's matrices to be apart, and the
-    // caller has checked that C and the scratch memory, which has room for the parts, share none with the factors. The
-    // kernel keeps to C's shape. Memory is freed only after the work enqueued before.
+    // caller has checked that C and the scratch memory, which has room for the parts, share none with the factors or the
+    // bias. The kernel keeps to C's shape, for which the bias is long enough (checked by the caller). Memory is freed only after the work enqueued before.
     unsafe {
         if plan.sums == 128 && plan.product.across[0] != 0 {
             stream.launch::<T::WideAcross>(plan.launch, arguments)
@@ -250,8 +307,8 @@ pub(crate) fn by_lanes<T: Kernels, C: gpu_core::Element>(
     target: &mut Target<'_, C, T::Sum>,
 ) -> Result<(), Error> {
     let (launch, factors) = plan.lanes;
-    let (c, (alpha, beta)) = target.of_kernel::<T>(plan, scales);
-    let arguments = (a, b, c, plan.product, factors, alpha, beta);
+    let (c, (alpha, beta), epilogue) = target.of_kernel::<T>(plan, scales);
+    let arguments = T::of_matrices((a, b, c, plan.product, factors, alpha, beta), epilogue);
     // SAFETY: as above; the kernel reads what is inside the factors' shapes.
     unsafe { stream.launch::<T::Lanes>(launch, arguments) }?;
     target.finish::<T>(stream, plan, scales)
@@ -267,8 +324,8 @@ pub(crate) fn by_thin<T: Kernels, C: gpu_core::Element>(
     target: &mut Target<'_, C, T::Sum>,
 ) -> Result<(), Error> {
     let (a, b) = if thin.swapped { (b, a) } else { (a, b) };
-    let (c, (alpha, beta)) = target.of_kernel::<T>(plan, scales);
-    let arguments = (a, b, c, thin.product, thin.factors, alpha, beta);
+    let (c, (alpha, beta), epilogue) = target.of_kernel::<T>(plan, scales);
+    let arguments = T::of_matrices((a, b, c, thin.product, thin.factors, alpha, beta), epilogue);
     // SAFETY: as above.
     unsafe { stream.launch::<T::Thin>(thin.launch, arguments) }?;
     target.finish::<T>(stream, plan, scales)

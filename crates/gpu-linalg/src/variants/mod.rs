@@ -11,8 +11,8 @@ mod tiles;
 
 pub use launch::VariantElement;
 pub use tensor::{
-    TensorVariant, gemm_i8, gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tf32,
-    gemm_tf32_scratch_len,
+    TensorVariant, gemm_i8, gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tensor_with,
+    gemm_tf32, gemm_tf32_scratch_len, gemm_tf32_with,
 };
 pub use tiles::gemm_tiles;
 

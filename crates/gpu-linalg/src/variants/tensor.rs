@@ -6,7 +6,7 @@ use crate::api;
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
 use crate::plan::tensor::Choice;
-use crate::{TensorElement, TensorOutput};
+use crate::{Epilogue, TensorElement, TensorOutput};
 
 /// A kernel of [`gemm_tensor`](crate::gemm_tensor), which takes the one that its plan predicts to be the fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,8 +66,27 @@ pub fn gemm_tensor<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
     c: impl Into<BatchMut<'c, C>>,
     scratch: impl Into<ViewMut<'s, f32>>,
 ) -> Result<(), Error> {
-    let choice = Choice::of(Some(variant));
-    api::tensor::gemm_tensor_by(stream, choice, alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+    gemm_tensor_with(stream, variant, alpha, a, b, beta, c, &Epilogue::new(), scratch)
+}
+
+/// [`gemm_tensor_with`](crate::gemm_tensor_with) by the kernel of choice, as [`gemm_tensor`] without an epilogue.
+///
+/// # Errors
+/// As both.
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
+pub fn gemm_tensor_with<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
+    stream: &Stream,
+    variant: TensorVariant,
+    alpha: f32,
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+    beta: f32,
+    c: impl Into<BatchMut<'c, C>>,
+    epilogue: &Epilogue<'_>,
+    scratch: impl Into<ViewMut<'s, f32>>,
+) -> Result<(), Error> {
+    let (factors, choice) = ((a.into(), b.into()), Choice::of(Some(variant)));
+    api::tensor::gemm_tensor_by(stream, choice, alpha, factors, beta, c.into(), *epilogue, scratch.into())
 }
 
 /// Elements of scratch memory that [`gemm_tensor`] needs by the kernel of choice.
@@ -96,8 +115,27 @@ pub fn gemm_tf32<'a, 'b, 'c, 's>(
     c: impl Into<BatchMut<'c, f32>>,
     scratch: impl Into<ViewMut<'s, f32>>,
 ) -> Result<(), Error> {
-    let choice = Choice::tf32(Some(variant));
-    api::tensor::gemm_tf32_by(stream, choice, alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+    gemm_tf32_with(stream, variant, alpha, a, b, beta, c, &Epilogue::new(), scratch)
+}
+
+/// [`gemm_tf32_with`](crate::gemm_tf32_with) by the kernel of choice, as [`gemm_tf32`] without an epilogue.
+///
+/// # Errors
+/// As both.
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
+pub fn gemm_tf32_with<'a, 'b, 'c, 's>(
+    stream: &Stream,
+    variant: TensorVariant,
+    alpha: f32,
+    a: impl Into<Batch<'a, f32>>,
+    b: impl Into<Batch<'b, f32>>,
+    beta: f32,
+    c: impl Into<BatchMut<'c, f32>>,
+    epilogue: &Epilogue<'_>,
+    scratch: impl Into<ViewMut<'s, f32>>,
+) -> Result<(), Error> {
+    let (factors, choice) = ((a.into(), b.into()), Choice::tf32(Some(variant)));
+    api::tensor::gemm_tf32_by(stream, choice, alpha, factors, beta, c.into(), *epilogue, scratch.into())
 }
 
 /// Elements of scratch memory that [`gemm_tf32`] needs by the kernel of choice.
