@@ -29,6 +29,10 @@ mod cases;
 mod counter;
 #[path = "performance_model/errors.rs"]
 mod errors;
+#[path = "performance_model/factor.rs"]
+mod factor;
+#[path = "performance_model/level3.rs"]
+mod level3;
 #[path = "performance_model/measure.rs"]
 mod measure;
 #[path = "performance_model/plot.rs"]
@@ -39,8 +43,16 @@ mod product;
 mod recorded;
 #[path = "performance_model/report.rs"]
 mod report;
+#[path = "performance_model/shapes.rs"]
+mod shapes;
+#[path = "performance_model/sorting.rs"]
+mod sorting;
+#[path = "performance_model/sparse.rs"]
+mod sparse;
 #[path = "performance_model/steps.rs"]
 mod steps;
+#[path = "performance_model/tensor.rs"]
+mod tensor;
 #[path = "performance_model/tiles.rs"]
 mod tiles;
 
@@ -251,6 +263,7 @@ fn line(row: Measured, device: &Device, counter: &mut Counter) -> Result<Line, B
     let cached = repeated && found.demand.bytes[0] <= counter.l2();
     let Predicted { sequence, error: scaling } = found.counted.predict(device, cached)?;
     let seconds = found.seconds + start.elapsed().as_secs_f64();
+    if std::env::var("DBG").is_ok() { for l in &found.counted.launches { let p = gpu_model::waves::predict(device, l); eprintln!("{} {:?}\n   {:?}", kernel.name(), l, p); } }
     let mut literature = BTreeMap::new();
     for model in Model::ALL {
         // One that has no time for a launch, as for one that reads nothing, has none for the case.

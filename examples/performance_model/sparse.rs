@@ -1,0 +1,198 @@
+//! Counts of sparse matrices' operations.
+//!
+//! Products and their rows have nothing to do with each other: of a matrix with fewer rows, more than what a
+//! multiprocessor's cache has room for, a few blocks are simulated. Systems and what is done with structures are
+//! simulated as a whole, of two small matrices. Of systems rows wait for others: the chain is as long as the structure
+//! has levels, which a cube has three times as many of as rows along an edge, a band as many as rows, and a random
+//! one in proportion to the logarithm of its rows.
+
+use std::error::Error;
+
+use gpu_benches::suite::sparse::{COLUMNS, Kind, Structure};
+use gpu_core::{Device, Layout, Matrix, MatrixMut, Stream};
+use gpu_examples::predicted::{Counted, side_by_side};
+use gpu_model::waves::{Counts, scale, simulated};
+use gpu_sim::{Config, Record};
+use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, transpose};
+
+use super::cases::Counting;
+
+/// Rows of which a sample of blocks is simulated, and how many blocks.
+const SAMPLED: [u32; 2] = [1 << 17, 1 << 18];
+const BLOCKS: u32 = 8;
+/// Rows that are simulated as a whole.
+const WHOLE: [u32; 2] = [1 << 11, 1 << 12];
+
+/// What is done with a matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Operation {
+    /// Its product with a vector.
+    Spmv(Strategy),
+    /// With several vectors, whether row-major.
+    Spmm(bool),
+    /// The solution of its system.
+    Solve(Algorithm),
+    /// Its transposition.
+    Transpose,
+}
+
+impl Operation {
+    /// All of them.
+    pub fn all() -> Vec<Self> {
+        let products = [Strategy::Thread, Strategy::Lanes4, Strategy::Balanced].map(Self::Spmv);
+        let several = [true, false].map(Self::Spmm);
+        let systems = Algorithm::ALL.map(Self::Solve);
+        products.into_iter().chain(several).chain(systems).chain([Self::Transpose]).collect()
+    }
+
+    /// What it and its algorithm are called in results.
+    pub fn names(self) -> [String; 2] {
+        match self {
+            Self::Spmv(strategy) => ["spmv".into(), format!("{strategy:?}")],
+            Self::Spmm(true) => ["spmm".into(), "row-major".into()],
+            Self::Spmm(false) => ["spmm".into(), "column-major".into()],
+            Self::Solve(algorithm) => ["solve".into(), format!("{algorithm:?}")],
+            Self::Transpose => ["transpose".into(), String::new()],
+        }
+    }
+
+    fn is_product(self) -> bool {
+        matches!(self, Self::Spmv(_) | Self::Spmm(_))
+    }
+}
+
+/// Entries of a structure, about.
+fn entries(structure: Structure) -> f64 {
+    let rows = f64::from(structure.rows);
+    match structure.kind {
+        Kind::Laplacian => 4.0 * rows,
+        Kind::Plane => 3.0 * rows,
+        Kind::Random => f64::from(structure.a) * rows,
+        Kind::Band => f64::from(structure.a + 1) * rows,
+        _ => f64::NAN,
+    }
+}
+
+/// Bytes that any implementation reads and writes.
+pub fn bytes(structure: Structure, operation: Operation) -> f64 {
+    let rows = f64::from(structure.rows);
+    let matrix = 12.0 * entries(structure) + 4.0 * (rows + 1.0);
+    match operation {
+        Operation::Spmm(_) => matrix + 16.0 * rows * COLUMNS as f64,
+        Operation::Transpose => 2.0 * matrix,
+        _ => matrix + 16.0 * rows,
+    }
+}
+
+/// The same structure of about so many rows.
+fn shrunk(structure: Structure, rows: u32) -> Structure {
+    if structure.rows <= rows {
+        return structure;
+    }
+    match structure.kind {
+        Kind::Laplacian => {
+            let edge = f64::from(rows).cbrt().round() as u32;
+            Structure { rows: edge * edge * edge, a: edge, ..structure }
+        }
+        _ => Structure { rows, ..structure },
+    }
+}
+
+/// Levels of a structure, in proportion.
+fn levels(structure: Structure) -> f64 {
+    let rows = f64::from(structure.rows);
+    match structure.kind {
+        Kind::Laplacian => f64::from(3 * structure.a - 2),
+        Kind::Band => rows,
+        _ => rows.ln(),
+    }
+}
+
+/// What an operation counts.
+///
+/// # Errors
+/// Those of the simulator.
+pub fn count(
+    structure: Structure,
+    operation: Operation,
+    counting: &Counting,
+) -> Result<Counted, Box<dyn Error>> {
+    let sizes = if operation.is_product() { SAMPLED } else { WHOLE };
+    let smaller = sizes.map(|rows| shrunk(structure, rows));
+    let [of_small, of_large] = side_by_side(smaller, |one| simulate(one, operation, counting))?;
+    if of_small.len() != of_large.len() {
+        let names = smaller.map(|one| one.to_string());
+        return Err(format!("{} and {} differ in their launches", names[0], names[1]).into());
+    }
+    let [few, many] = smaller.map(|one| f64::from(one.rows));
+    let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: many as usize };
+    for (small, large) in of_small.iter().zip(&of_large) {
+        let fixed = (small.blocks == large.blocks).then_some(large.blocks);
+        let scaled = scale((small, few), (large, many), f64::from(structure.rows), fixed)?;
+        let longer = if operation.is_product() { 1.0 } else { levels(structure) / levels(smaller[1]) };
+        for (launches, mut launch) in
+            [(&mut counted.launches, scaled.counts), (&mut counted.smaller, scaled.smaller)]
+        {
+            launch.chain *= longer;
+            launches.push(launch);
+        }
+    }
+    Ok(counted)
+}
+
+fn simulate(
+    structure: Structure,
+    operation: Operation,
+    counting: &Counting,
+) -> Result<Vec<Counts>, String> {
+    let sample = operation.is_product().then_some(BLOCKS);
+    // What is known of the structure is found by all blocks, of which nothing is counted.
+    let whole = simulated::config(counting.caches);
+    let device = Device::simulator_with(Config { record: Record::Off, caches: None, ..whole.clone() });
+    let run = || -> Result<(), Box<dyn Error>> {
+        let (offsets, indices, values) = structure.arrays();
+        let rows = offsets.len() - 1;
+        let a = Csr::upload(&device, rows, rows, &offsets, &indices, &values)?;
+        let (stream, right) = (device.stream()?, device.upload(&vec![1.0; rows])?);
+        let mut out = device.zeroed::<f64>(rows)?;
+        let simulator = device.as_simulator().ok_or("the simulator is a simulator")?;
+        let begin = |stream: &Stream| -> Result<(), gpu_core::Error> {
+            stream.synchronize()?;
+            drop((simulator.take_reports(), simulator.take_fills()));
+            simulator.set_config(Config { sample, ..whole.clone() });
+            Ok(())
+        };
+        match operation {
+            Operation::Spmv(strategy) => {
+                let mut product = Spmv::new(&a)?.with_strategy(strategy)?;
+                begin(&stream)?;
+                product.run(&stream, 1.0, &right, 0.0, &mut out)?;
+            }
+            Operation::Spmm(is_rows) => {
+                let layout = if is_rows {
+                    Layout::row_major(rows, COLUMNS)?
+                } else {
+                    Layout::column_major(rows, COLUMNS)?
+                };
+                let rights = device.zeroed::<f64>(rows * COLUMNS)?;
+                let mut outs = device.zeroed::<f64>(rows * COLUMNS)?;
+                let mut product = Spmv::new(&a)?;
+                begin(&stream)?;
+                let (b, c) = (Matrix::new(&rights, layout)?, MatrixMut::new(&mut outs, layout)?);
+                product.run_many(&stream, 1.0, b, 0.0, c)?;
+            }
+            Operation::Solve(algorithm) => {
+                let mut analysis = Analysis::with(&a, Side::Lower, Diagonal::Stored, algorithm)?;
+                begin(&stream)?;
+                analysis.solve(&stream, 1.0, &right, &mut out)?;
+            }
+            Operation::Transpose => {
+                begin(&stream)?;
+                drop(transpose(&a)?);
+            }
+        }
+        Ok(stream.synchronize()?)
+    };
+    run().map_err(|error| format!("{structure}: {error}"))?;
+    counting.launched_by_units(&device, 0.0)
+}

@@ -1,0 +1,155 @@
+//! Counts of products on the tensor cores.
+//!
+//! Their kernel, and whether factors are copied and sums cut into parts, depends on how large they are. So what is
+//! simulated is a product of which the plan says the same: with sums of two lengths, and of fewer rows; of its blocks
+//! one. What it counts grows with the length and with the tiles.
+
+use std::error::Error;
+
+use gpu_benches::tensor::{Shape, measure};
+use gpu_core::Device;
+use gpu_examples::predicted::{Counted, side_by_side};
+use gpu_linalg::plan::tensor::{Choice, Plan};
+use gpu_linalg::{BatchLayout, Layout};
+use gpu_model::waves::{Counts, scale, simulated};
+use gpu_sim::Config;
+
+use super::cases::Counting;
+
+/// Rows of a tile of the kernels of warpgroups.
+const ROWS: usize = 128;
+/// Rows that are tried in place of more.
+const FEWER_ROWS: [usize; 4] = [512, 1024, 2048, 4096];
+/// Bytes of a stage of the sums.
+const STAGE: usize = 128;
+/// Stages that are simulated.
+const STAGES: [usize; 2] = [2, 4];
+/// Operations of 16 bits of a matrix operation of a warp: 16 × 8 sums of products along 32 bytes.
+const MMA: f64 = 4096.0;
+
+fn bytes(element: &str) -> usize {
+    match element {
+        "i8" => 1,
+        "tf32" | "f32" | "i32" => 4,
+        _ => 2,
+    }
+}
+
+/// Operations of 16 bits, and bytes that any implementation reads and writes.
+pub fn demand(shape: Shape) -> [f64; 2] {
+    let [m, n, k] = shape.size;
+    let (of_factors, of_sums) = (bytes(shape.element), bytes(shape.output));
+    let moved = shape.count * ((m * k + k * n) * of_factors + m * n * of_sums);
+    [shape.operations() * of_factors as f64 / 2.0, moved as f64]
+}
+
+fn plan(shape: Shape) -> Result<Plan, gpu_linalg::Error> {
+    let ([m, n, k], [a, b]) = (shape.size, shape.transposed);
+    let layout = |rows, columns, across| {
+        let matrix =
+            if across { Layout::column_major(rows, columns)? } else { Layout::row_major(rows, columns)? };
+        BatchLayout::new(matrix, shape.count, rows * columns)
+    };
+    let layouts = [layout(m, k, a)?, layout(k, n, b)?, layout(m, n, false)?];
+    let choice = match shape.element {
+        "tf32" => Choice::tf32(None),
+        "i8" => Choice::i8(None),
+        _ => Choice::of(None),
+    };
+    let multiprocessors = Device::simulator().planned_multiprocessors();
+    // Memory of any place that is aligned.
+    let addresses = [1, 2, 3, 4].map(|place| place << 40);
+    let sizes = (bytes(shape.element), bytes(shape.output));
+    Plan::new(sizes, multiprocessors, layouts, addresses, true, choice)
+}
+
+/// Whether two plans have the same kernels, and the same grid of blocks that go on from tile to tile.
+fn is_alike(one: &Plan, other: &Plan) -> bool {
+    let of = |plan: &Plan| {
+        let grid = (plan.thin.is_none() && plan.sums == 128).then_some(plan.launch.grid);
+        (plan.thin.is_some(), plan.sums, plan.product.parts, grid, plan.pack.is_some(), plan.factors.is_some())
+    };
+    of(one) == of(other)
+}
+
+/// What the product's kernel of warpgroups computes, edges of tiles included, in operations of 16 bits; and its tiles.
+fn computed(shape: Shape, plan: &Plan) -> [f64; 2] {
+    let ([m, n, k], columns) = (shape.size, 2 * plan.sums);
+    let tiles = (m.div_ceil(ROWS) * n.div_ceil(columns) * shape.count) as f64;
+    let stages = k.div_ceil(STAGE / bytes(shape.element)) as f64;
+    [tiles * stages * (2 * ROWS * columns * STAGE / 2) as f64, tiles * f64::from(plan.product.parts)]
+}
+
+/// What a product counts.
+///
+/// # Errors
+/// Those of the plan and of the simulator.
+pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
+    let whole = plan(shape)?;
+    let [m, n, k] = shape.size;
+    let stage = STAGE / bytes(shape.element);
+    // Copies are of all rows, and parts are cut by all extents.
+    let mut rows = m;
+    if whole.pack.is_none() && whole.thin.is_none() && whole.product.parts == 1 {
+        for fewer in FEWER_ROWS.map(|fewer| fewer + m % ROWS).into_iter().filter(|&fewer| fewer < m) {
+            let less = Shape { size: [fewer, n, k], ..shape };
+            if is_alike(&plan(less)?, &whole) {
+                rows = fewer;
+                break;
+            }
+        }
+    }
+    let short = |stages: usize| Shape { size: [rows, n, stages * stage + k % stage], ..shape };
+    let lengths = STAGES.map(short);
+    let mut is_short = lengths[1].size[2] < k;
+    for one in lengths {
+        is_short &= is_alike(&plan(one)?, &whole);
+    }
+    let runs = if is_short { lengths.map(|one| (one, 1)) } else { [1, 2].map(|blocks| (shape, blocks)) };
+    let [of_short, of_long] = side_by_side(runs, |(shape, blocks)| simulate(shape, blocks, counting))?;
+    if of_short.len() != of_long.len() {
+        return Err(format!("{shape}: sums of other lengths have other launches").into());
+    }
+    let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: runs[1].0.size[2] };
+    for (of_short, of_long) in of_short.into_iter().zip(of_long) {
+        if !is_short {
+            let [launch, smaller] = [of_long, of_short].map(|one| balanced(one, shape, &whole));
+            counted.launches.push(launch);
+            counted.smaller.push(smaller);
+            continue;
+        }
+        let works = runs.map(|(one, _)| one.size[2] as f64);
+        let fixed = (of_short.blocks == of_long.blocks).then_some(of_long.blocks);
+        let is_product = of_long.pipes.warpgroups > 0.0;
+        // A block may have been drawn that has more tiles than others.
+        let mean = |launch: Counts, one: Shape| {
+            let part = if is_product { computed(one, &whole)[0] / launch.pipes.warpgroups } else { 1.0 };
+            launch.times(part)
+        };
+        let [of_short, of_long] = [(of_short, lengths[0]), (of_long, lengths[1])].map(|(launch, one)| mean(launch, one));
+        let scaled = scale((&of_short, works[0]), (&of_long, works[1]), k as f64, fixed)?;
+        let more_rows = if is_product { computed(shape, &whole)[1] / computed(lengths[1], &whole)[1] } else { 1.0 };
+        let [launch, smaller] = [scaled.counts, scaled.smaller].map(|one| balanced(one.times(more_rows), shape, &whole));
+        counted.launches.push(launch);
+        counted.smaller.push(smaller);
+    }
+    Ok(counted)
+}
+
+/// A launch with the grid of the plan. Where blocks go on from tile to tile, some do one more than others: the tensor
+/// cores of the busiest multiprocessor count.
+fn balanced(mut launch: Counts, shape: Shape, plan: &Plan) -> Counts {
+    if launch.pipes.warpgroups > 0.0 {
+        launch.blocks = plan.launch.grid.iter().map(|&one| u64::from(one)).product();
+        let (blocks, [_, tiles]) = (launch.blocks as f64, computed(shape, plan));
+        launch.pipes.warpgroups *= (tiles / blocks).ceil() * blocks / tiles;
+    }
+    launch
+}
+
+fn simulate(shape: Shape, blocks: u32, counting: &Counting) -> Result<Vec<Counts>, String> {
+    let config = Config { sample: Some(blocks), ..simulated::config(counting.caches) };
+    let device = Device::simulator_with(config);
+    measure(&device, &shape, None, false).map_err(|error| format!("{shape}: {error}"))?;
+    counting.launched_by_units(&device, MMA)
+}
