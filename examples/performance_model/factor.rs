@@ -12,17 +12,15 @@ use gpu_core::Device;
 use gpu_examples::predicted::{Counted, side_by_side};
 use gpu_linalg::plan::factor::{Kernel, STEP, is_whole, tiles};
 use gpu_model::units::Bytes;
-use gpu_model::waves::{Counts, extrapolate, scale, simulated};
+use gpu_model::waves::{Counts, combined, extrapolate, scale, simulated};
 use gpu_sim::Config;
 
 use super::cases::Counting;
 
 /// The most rows of a matrix that is simulated.
-const ROWS: usize = 128;
-/// Multiply-adds that are simulated of a batch, at most.
-const WORK: f64 = 1e6;
-/// Blocks of a batch that are simulated.
-const BLOCKS: [u32; 2] = [1, 2];
+const ROWS: usize = 256;
+/// Matrices of a batch of which a few blocks are simulated.
+const COUNT: usize = 256;
 
 /// Bytes of an element.
 fn bytes(shape: Shape) -> usize {
@@ -72,35 +70,28 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
     Ok(counted)
 }
 
-/// Matrices that are simulated as they are.
+/// As many matrices of each launch as there are.
+fn all_of(launch: &Counts, shape: Shape, count: usize) -> Result<Counts, gpu_model::Error> {
+    let count = count as f64;
+    Ok(scale((launch, count / 2.0), (launch, count), shape.count as f64, None)?.counts)
+}
+
+/// Matrices with as many rows as they have.
 fn batch(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
-    let each = (shape.operations() / shape.count as f64 / 2.0).max(1.0);
-    let most = ((WORK / each) as usize).clamp(8, 1024);
-    let of = |count: usize| Shape { count, ..shape };
-    if shape.count <= most {
-        let launches = simulate(shape, None, counting)?;
-        return Ok(Counted { smaller: launches.clone(), launches, simulated: shape.count });
-    }
-    let counts = [most / 2, most];
-    let [small, large] = side_by_side(counts, |count| simulate(of(count), None, counting))?;
-    let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: most };
-    if small.len() != large.len() {
-        return Err(format!("{shape}: batches of other lengths have other launches").into());
-    }
-    for (small, large) in small.iter().zip(&large) {
-        let [few, many] = counts.map(|count| count as f64);
-        counted.push_scaled((small, few), (large, many), shape.count as f64, None)?;
-    }
-    Ok(counted)
+    let count = shape.count.min(COUNT);
+    let blocks = [1, 2].map(|blocks| (shape.count > 1).then_some(blocks));
+    let some = Shape { count, ..shape };
+    let [smaller, launches] = side_by_side(blocks, |sample| simulate(some, sample, counting))?;
+    let all = |launches: &[Counts]| launches.iter().map(|one| all_of(one, shape, count)).collect::<Result<_, _>>();
+    Ok(Counted { launches: all(&launches)?, smaller: all(&smaller)?, simulated: shape.n })
 }
 
 /// Some blocks of a batch of matrices with fewer rows, of which the polynomial of the third degree is taken.
 fn grown(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
-    // Of fewer rows lanes of a warp factor the matrix, and not a block.
-    let sizes = [48, 64, 96, ROWS];
-    let count = shape.count.min(64);
+    let sizes = [1, 2, 3, 4].map(|part| part * ROWS / 4);
+    let count = shape.count.min(COUNT);
     let of = |n: usize| Shape { n, count, ..shape };
-    let sample = (shape.count > 1).then_some(BLOCKS[0]);
+    let sample = (shape.count > 1).then_some(1);
     let [one, two] = side_by_side([[sizes[0], sizes[2]], [sizes[1], sizes[3]]], |pair| {
         pair.iter().map(|&n| simulate(of(n), sample, counting)).collect::<Result<Vec<_>, _>>()
     })?;
@@ -117,12 +108,8 @@ fn grown(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
         let [less, most] = [&points[2], &points[3]].map(|(counts, n)| (counts.blocks as f64, *n));
         let more = (most.0 - less.0) / (most.1 - less.1) * (shape.n as f64 - most.1);
         let found = extrapolate(&points, shape.n as f64, (most.0 + more).round() as u64)?;
-        // As many matrices as there are.
-        let (of_count, all) = (count as f64, shape.count as f64);
-        let [launch, smaller] =
-            [found.counts, found.smaller].map(|one| scale((&one, of_count / 2.0), (&one, of_count), all, None));
-        counted.launches.push(launch?.counts);
-        counted.smaller.push(smaller?.counts);
+        counted.launches.push(all_of(&found.counts, shape, count)?);
+        counted.smaller.push(all_of(&found.smaller, shape, count)?);
     }
     if shape.op == Op::Potrf {
         // More rows have larger blocks, of which fewer are resident.
@@ -139,41 +126,45 @@ fn grown(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
     Ok(counted)
 }
 
-/// A large matrix, by a launch whose blocks take tile after tile.
+/// A large matrix, by a launch whose blocks take tile after tile. Of t rows of tiles t (t + 1) / 2 are solved or
+/// factored, and t (t² - 1) / 6 products of two are taken off before. What either does follows from two and from three
+/// rows of tiles.
 fn tiled(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
-    let of = |n: usize| Shape { n, count: 1, ..shape };
-    let sizes = [STEP + STEP / 2, 2 * STEP];
-    let [small, large] = side_by_side(sizes, |n| simulate(of(n), None, counting))?;
+    let sizes = [2, 3].map(|rows| rows * STEP);
+    let [small, large] = side_by_side(sizes, |n| simulate(Shape { n, count: 1, ..shape }, None, counting))?;
     if small.len() != large.len() {
         return Err(format!("{shape}: other numbers of rows have other launches").into());
     }
     let multiprocessors = Device::simulator().planned_multiprocessors() as usize;
+    let rows = shape.n as f64 / STEP as f64;
+    let (solved, products) = (rows * (rows + 1.0) / 2.0, rows * (rows * rows - 1.0) / 6.0);
+    // Two rows of tiles have a product and three tiles, three have four and six.
+    let of_large = (3.0 * products - solved) / 6.0;
     let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: sizes[1] };
     for (small, large) in small.iter().zip(&large) {
-        let n = shape.n as f64;
-        if large.lines <= 1.0 || large.kernel == "fill" {
+        if large.kernel == "fill" {
             counted.launches.push(large.clone());
             counted.smaller.push(small.clone());
             continue;
         }
-        let blocks = tiles(shape.n).min(multiprocessors) as u64;
-        let grown = |one: &Counts, of: usize| {
-            let more = n / of as f64;
-            let mut launch = one.clone().times(more.powi(3));
+        let all = combined(&[(small.clone(), products - 4.0 * of_large), (large.clone(), of_large)]);
+        let path = |mut launch: Counts| {
+            let area = (rows / 3.0).powi(2);
             // The matrix itself is read and written once.
-            launch.memory_written = one.memory_written * more.powi(2);
-            launch.memory_read = one.memory_read * more.powi(2);
-            // On the way from the first pivot to the last.
-            let path = n / STEP as f64;
-            launch.waits.shared = (one.waits.shared + one.last.shared) * path;
-            launch.waits.computing = one.waits.computing * path;
-            (launch.waits.turns, launch.last.shared) = (0.0, 0.0);
-            launch.chain = (shape.n.div_ceil(STEP) - 1) as f64;
-            launch.blocks = blocks;
+            launch.memory_read = large.memory_read * area;
+            launch.memory_written = large.memory_written * area;
+            // From the first pivot to the last: what the block that does most of it does for two tiles on the diagonal.
+            launch.waits = large.waits;
+            launch.waits.shared = (small.waits.shared + small.last.shared) * rows;
+            launch.waits.computing = small.waits.computing * rows;
+            (launch.waits.turns, launch.last) = (0.0, small.last);
+            launch.last.shared = 0.0;
+            launch.chain = (rows - 1.0).max(0.0);
+            launch.blocks = tiles(shape.n).min(multiprocessors) as u64;
             launch
         };
-        counted.launches.push(grown(large, sizes[1]));
-        counted.smaller.push(grown(small, sizes[0]));
+        counted.launches.push(path(all));
+        counted.smaller.push(path(large.clone().times(products / 4.0)));
     }
     Ok(counted)
 }

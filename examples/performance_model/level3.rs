@@ -10,10 +10,12 @@ use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{
     BatchLayout, Layout, Matrix, MatrixMut, Triangle, TriangleElement, syrk_scratch_len,
 };
+use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::Config;
 
 use super::cases::Counting;
+use super::tensor::side_by_side_read;
 
 /// The lengths of the sums that are simulated.
 const LENGTHS: [usize; 2] = [128, 256];
@@ -67,8 +69,15 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
             [scaled.counts, scaled.smaller]
         };
         if counted.launches.is_empty() {
-            launch.operations = demand(shape)[0];
-            smaller.operations = demand(shape)[0];
+            let [n, k] = shape.extents;
+            let once = (n * k * bytes) as f64;
+            for one in [&mut launch, &mut smaller] {
+                one.operations = demand(shape)[0];
+                let elements = (n * n / 2) as f64;
+                let read = side_by_side_read(one, elements, k, bytes, multiprocessors);
+                one.memory_read =
+                    if once <= counting.l2.0 { Bytes(read.0.min(once)) } else { Bytes(read.0.max(once)) };
+            }
         }
         counted.launches.push(launch);
         counted.smaller.push(smaller);

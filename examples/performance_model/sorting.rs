@@ -36,6 +36,14 @@ fn key_bytes(shape: Shape) -> usize {
     }
 }
 
+/// How many keys are selected.
+fn first(shape: Shape) -> usize {
+    match shape.op {
+        Op::TopK(k) => k,
+        _ => 1,
+    }
+}
+
 /// The same shape of at most so many elements: fewer segments as long as they are, or as many that are shorter where
 /// there is no room for two.
 fn shrunk(shape: Shape, most: usize) -> Shape {
@@ -43,11 +51,11 @@ fn shrunk(shape: Shape, most: usize) -> Shape {
         return shape;
     }
     let (len, cut) = match shape.cut {
-        Cut::Rows(row) if 2 * row > most => {
+        Cut::Rows(row) if 2 * row > most && most / (shape.len / row) >= 8 * first(shape) => {
             let count = shape.len / row;
             (most / count * count, Cut::Rows(most / count))
         }
-        Cut::Rows(row) => (most / row * row, shape.cut),
+        Cut::Rows(row) => ((most / row).max(1) * row, shape.cut),
         cut => (most, cut),
     };
     Shape { len, cut, ..shape }
@@ -61,11 +69,15 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
     let (is_one, most) = match (shape.op, shape.cut) {
         (Op::TopK(k), Cut::Rows(row)) if row == shape.len && k <= FEW => (true, FILTERED),
         (Op::TopK(k), Cut::Rows(row)) if row > 1024 && k <= FEW => (false, SELECTED),
-        (_, Cut::PowerLaw) => (false, 4 * SIMULATED),
-        _ if key_bytes(shape) == 8 => (false, SIMULATED / 2),
+        // Keys that are sorted with indices, or have 64 bits, take twice the time.
+        _ if key_bytes(shape) == 8 || shape.op != Op::Sort => (false, SIMULATED / 2),
         _ => (false, SIMULATED),
     };
-    let large = shrunk(shape, most);
+    let mut large = shrunk(shape, most);
+    if large.len < shape.len && shrunk(shape, most / 4).len == large.len {
+        // One segment fills it: two, and one.
+        large = shrunk(shape, 2 * large.len);
+    }
     if large == shape {
         let launches = simulate(shape, counting)?;
         return Ok(Counted { smaller: launches.clone(), launches, simulated: shape.len });

@@ -2,9 +2,8 @@
 //!
 //! Products and their rows have nothing to do with each other: of a matrix with fewer rows, more than what a
 //! multiprocessor's cache has room for, a few blocks are simulated. Systems and what is done with structures are
-//! simulated as a whole, of two small matrices. Of systems rows wait for others: the chain is as long as the structure
-//! has levels, which a cube has three times as many of as rows along an edge, a band as many as rows, and a random
-//! one in proportion to the logarithm of its rows.
+//! simulated as a whole, of two small matrices. Of systems rows wait for others: the chain is as long as the whole
+//! structure has levels.
 
 use std::error::Error;
 
@@ -56,8 +55,9 @@ impl Operation {
         }
     }
 
-    fn is_product(self) -> bool {
-        matches!(self, Self::Spmv(_) | Self::Spmm(_))
+    /// Whether a sample of its blocks stands for all: not where a launch adds what all blocks of another one left.
+    fn is_sampled(self) -> bool {
+        matches!(self, Self::Spmv(Strategy::Thread | Strategy::Lanes4) | Self::Spmm(_))
     }
 }
 
@@ -98,14 +98,18 @@ fn shrunk(structure: Structure, rows: u32) -> Structure {
     }
 }
 
-/// Levels of a structure, in proportion.
+/// Levels of a structure: a row is one level behind the last of those that it waits for.
 fn levels(structure: Structure) -> f64 {
-    let rows = f64::from(structure.rows);
-    match structure.kind {
-        Kind::Laplacian => f64::from(3 * structure.a - 2),
-        Kind::Band => rows,
-        _ => rows.ln(),
+    let mut level = vec![0_u32; structure.rows as usize];
+    let (mut columns, mut most) = (Vec::new(), 0);
+    for row in 0..structure.rows {
+        structure.columns(row, &mut columns);
+        let before = columns.iter().filter(|&&column| column < row);
+        let own = before.map(|&column| level[column as usize]).max().unwrap_or(0) + 1;
+        level[row as usize] = own;
+        most = most.max(own);
     }
+    most.into()
 }
 
 /// What an operation counts.
@@ -117,23 +121,31 @@ pub fn count(
     operation: Operation,
     counting: &Counting,
 ) -> Result<Counted, Box<dyn Error>> {
-    let sizes = if operation.is_product() { SAMPLED } else { WHOLE };
+    let is_sampled = operation.is_sampled();
+    if operation == Operation::Solve(Algorithm::Levels) && structure.kind != Kind::Band {
+        return Err("levels that are large are launches of their own, those of a small matrix are not".into());
+    }
+    let sizes = if is_sampled { SAMPLED } else { WHOLE };
     let smaller = sizes.map(|rows| shrunk(structure, rows));
     let [of_small, of_large] = side_by_side(smaller, |one| simulate(one, operation, counting))?;
     if of_small.len() != of_large.len() {
         let names = smaller.map(|one| one.to_string());
         return Err(format!("{} and {} differ in their launches", names[0], names[1]).into());
     }
+    let is_free = matches!(operation, Operation::Solve(Algorithm::Free | Algorithm::Chains | Algorithm::Ordered));
+    let waiting = is_free.then(|| levels(structure));
     let [few, many] = smaller.map(|one| f64::from(one.rows));
     let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: many as usize };
     for (small, large) in of_small.iter().zip(&of_large) {
         let fixed = (small.blocks == large.blocks).then_some(large.blocks);
         let scaled = scale((small, few), (large, many), f64::from(structure.rows), fixed)?;
-        let longer = if operation.is_product() { 1.0 } else { levels(structure) / levels(smaller[1]) };
         for (launches, mut launch) in
             [(&mut counted.launches, scaled.counts), (&mut counted.smaller, scaled.smaller)]
         {
-            launch.chain *= longer;
+            // A row stores what those wait for that come after it, level after level.
+            if let (Some(levels), true) = (waiting, launch.chain > 0.0) {
+                launch.chain = levels;
+            }
             launches.push(launch);
         }
     }
@@ -145,7 +157,7 @@ fn simulate(
     operation: Operation,
     counting: &Counting,
 ) -> Result<Vec<Counts>, String> {
-    let sample = operation.is_product().then_some(BLOCKS);
+    let sample = operation.is_sampled().then_some(BLOCKS);
     // What is known of the structure is found by all blocks, of which nothing is counted.
     let whole = simulated::config(counting.caches);
     let device = Device::simulator_with(Config { record: Record::Off, caches: None, ..whole.clone() });

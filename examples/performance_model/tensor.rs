@@ -11,6 +11,7 @@ use gpu_core::Device;
 use gpu_examples::predicted::{Counted, side_by_side};
 use gpu_linalg::plan::tensor::{Choice, Plan};
 use gpu_linalg::{BatchLayout, Layout};
+use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::Config;
 
@@ -113,7 +114,7 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
     let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: runs[1].0.size[2] };
     for (of_short, of_long) in of_short.into_iter().zip(of_long) {
         if !is_short {
-            let [launch, smaller] = [of_long, of_short].map(|one| balanced(one, shape, &whole));
+            let [launch, smaller] = [of_long, of_short].map(|one| balanced(one, shape, &whole, counting.l2));
             counted.launches.push(launch);
             counted.smaller.push(smaller);
             continue;
@@ -129,20 +130,40 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
         let [of_short, of_long] = [(of_short, lengths[0]), (of_long, lengths[1])].map(|(launch, one)| mean(launch, one));
         let scaled = scale((&of_short, works[0]), (&of_long, works[1]), k as f64, fixed)?;
         let more_rows = if is_product { computed(shape, &whole)[1] / computed(lengths[1], &whole)[1] } else { 1.0 };
-        let [launch, smaller] = [scaled.counts, scaled.smaller].map(|one| balanced(one.times(more_rows), shape, &whole));
+        let [launch, smaller] = [scaled.counts, scaled.smaller].map(|one| balanced(one.times(more_rows), shape, &whole, counting.l2));
         counted.launches.push(launch);
         counted.smaller.push(smaller);
     }
     Ok(counted)
 }
 
+/// What blocks read from memory that work side by side, of C's elements so many each, where sums are `k` elements of
+/// `bytes` long: as many tiles as there are multiprocessors are a square, more or less, whose rows and columns come once
+/// from memory and else from the second-level cache. Sampled blocks are far apart, so that each reads all of its own.
+pub fn side_by_side_read(launch: &Counts, elements: f64, k: usize, bytes: usize, multiprocessors: u32) -> Bytes {
+    let tiles = f64::from(multiprocessors);
+    let area = elements / launch.blocks as f64 * tiles.min(launch.blocks as f64);
+    let waves = (launch.blocks as f64 / tiles).max(1.0);
+    Bytes(launch.memory_read.0.min(waves * 2.0 * area.sqrt() * (k * bytes) as f64))
+}
+
 /// A launch with the grid of the plan. Where blocks go on from tile to tile, some do one more than others: the tensor
 /// cores of the busiest multiprocessor count.
-fn balanced(mut launch: Counts, shape: Shape, plan: &Plan) -> Counts {
+fn balanced(mut launch: Counts, shape: Shape, plan: &Plan, l2: Bytes) -> Counts {
     if launch.pipes.warpgroups > 0.0 {
         launch.blocks = plan.launch.grid.iter().map(|&one| u64::from(one)).product();
         let (blocks, [_, tiles]) = (launch.blocks as f64, computed(shape, plan));
         launch.pipes.warpgroups *= (tiles / blocks).ceil() * blocks / tiles;
+        // Tiles of parts are of one place.
+        let multiprocessors = Device::simulator().planned_multiprocessors();
+        let ([m, n, k], bytes) = (shape.size, bytes(shape.element));
+        let all = Counts { blocks: tiles as u64, ..launch.clone() };
+        let parts = plan.product.parts as usize;
+        let elements = (m * n * shape.count * parts) as f64;
+        let read = side_by_side_read(&all, elements, k / parts, bytes, multiprocessors);
+        // Factors that fit into the second-level cache are read once.
+        let once = ((m * k + k * n) * shape.count * bytes) as f64;
+        launch.memory_read = if once <= l2.0 { Bytes(read.0.min(once)) } else { Bytes(read.0.max(once)) };
     }
     launch
 }

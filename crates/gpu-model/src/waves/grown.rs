@@ -59,13 +59,28 @@ fn through(launches: &[(Counts, f64)], size: f64) -> Counts {
         let others = launches.iter().filter(|(_, other)| *other != at);
         others.map(|(_, other)| (size - other) / (at - other)).product()
     };
-    let weights: Vec<f64> = launches.iter().map(|(_, at)| weight(*at)).collect();
-    let mut all: Vec<Counts> = launches.iter().map(|(counts, _)| counts.clone()).collect();
-    let (largest, _) = &launches[launches.len() - 1];
+    let weighted = launches.iter().map(|(counts, at)| (counts.clone(), weight(*at)));
+    combined(&weighted.collect::<Vec<_>>())
+}
+
+/// The sum of launches of one kernel, each as often as its weight says, which may be negative: what a launch does that
+/// has as many parts of each kind as that makes. No amount is less than the last one's; grid and blocks are its, and
+/// what the caches let through is the part of the sectors that it was there. No launches do nothing.
+///
+/// ```
+/// use gpu_model::waves::{Counts, combined};
+/// let counts = |lines| Counts { lines, ..Counts::empty("factor", 1, 256) };
+/// // One of 3 and 5 more is 8; twice the second less the first, 13.
+/// assert_eq!(combined(&[(counts(3.0), -1.0), (counts(8.0), 2.0)]).lines, 13.0);
+/// ```
+#[must_use]
+pub fn combined(launches: &[(Counts, f64)]) -> Counts {
+    let Some((largest, _)) = launches.last() else { return Counts::empty("", 1, 1) };
     let mut found = largest.clone();
     let mut values = vec![0.0; found.amounts().len()];
     let mut steps = vec![0.0; found.path_mut().len()];
-    for (counts, weight) in all.iter_mut().zip(&weights) {
+    for (counts, weight) in launches {
+        let mut counts = counts.clone();
         values.iter_mut().zip(counts.amounts()).for_each(|(sum, (_, value))| *sum += weight * *value);
         steps.iter_mut().zip(counts.path_mut()).for_each(|(sum, value)| *sum += weight * *value);
     }

@@ -139,7 +139,7 @@ pub mod tuning;
 
 pub use bottleneck::Bottleneck;
 pub use counts::{Counts, Instructions, Pipes, Scaled, Waits, scale};
-pub use grown::extrapolate;
+pub use grown::{combined, extrapolate};
 
 use crate::device::{Calibration, Device, Launch};
 use crate::error::{Error, Result, positive};

@@ -266,6 +266,9 @@ pub fn counts_with(report: &Report, text: &Text) -> Result<Counts> {
 /// The same, with what goes through single units ([`Pipes`]). A matrix operation of a warp (`mma`) is so many operations
 /// of 16 bits.
 ///
+/// Matrix operations of warpgroups go on by themselves, and what they take is the tensor cores' time. So where there
+/// are some, warps are not taken to wait for what the text says of their registers.
+///
 /// # Errors
 /// Those of [`counts`].
 pub fn counts_with_pipes(report: &Report, text: &Text, mma: f64) -> Result<Counts> {
@@ -275,6 +278,9 @@ pub fn counts_with_pipes(report: &Report, text: &Text, mma: f64) -> Result<Count
     let warps = counts.blocks as f64 * f64::from(counts.threads.div_ceil(WARP));
     counts.pipes.integers = text.executed(&executed(report), warps).integers;
     counts.pipes.exchanges = counts.instructions.communication;
+    if counts.pipes.warpgroups > 0.0 {
+        counts.waits.computing = 0.0;
+    }
     Ok(counts)
 }
 
