@@ -82,7 +82,8 @@ fn batch(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
     let blocks = [1, 2].map(|blocks| (shape.count > 1).then_some(blocks));
     let some = Shape { count, ..shape };
     let [smaller, launches] = side_by_side(blocks, |sample| simulate(some, sample, counting))?;
-    let all = |launches: &[Counts]| launches.iter().map(|one| all_of(one, shape, count)).collect::<Result<_, _>>();
+    let all =
+        |launches: &[Counts]| launches.iter().map(|one| all_of(one, shape, count)).collect::<Result<_, _>>();
     Ok(Counted { launches: all(&launches)?, smaller: all(&smaller)?, simulated: shape.n })
 }
 

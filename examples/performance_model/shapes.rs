@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::error::Error;
 
-use gpu_benches::{factor as factors, level3 as updates, shapes as sorts, tensor as tensors};
 use gpu_benches::suite::sparse::{Structure, Timed, structures};
+use gpu_benches::{factor as factors, level3 as updates, shapes as sorts, tensor as tensors};
 use gpu_core::Device;
 use gpu_examples::predicted::Counted;
 use gpu_model::literature::roofline::Demand;
@@ -36,7 +36,7 @@ pub enum Shape {
     Tensor(tensors::Shape),
     /// A factorisation, or systems with factors.
     Factor(factors::Shape),
-    /// A symmetric update.
+    /// A symmetric update, or a triangular system.
     Level3(updates::Shape),
     /// Something done with a sparse matrix.
     Sparse(Structure, Operation),
@@ -63,8 +63,7 @@ impl Shape {
         let drawn = products.split_off(products.len().saturating_sub(DRAWN_TENSOR));
         let products = products.into_iter().chain(drawn.into_iter().step_by(EVERY_TENSOR));
         let factors = factors::shapes().into_iter().filter(|shape| !shape.drawn).map(Self::Factor);
-        let is_update = |shape: &updates::Shape| shape.op == updates::Op::Syrk && !shape.drawn;
-        let updates = updates::shapes().into_iter().filter(is_update).map(Self::Level3);
+        let updates = updates::shapes().into_iter().filter(|shape| !shape.drawn).map(Self::Level3);
         let sparse = structures().into_iter().filter(|structure| !structure.drawn).flat_map(|structure| {
             Operation::all().into_iter().map(move |operation| Self::Sparse(structure, operation))
         });
@@ -87,7 +86,8 @@ impl Shape {
 
     /// As `--kernel` takes it.
     pub fn name(self) -> String {
-        self.result().1.replace(' ', "/")
+        let name = self.result().1.replace(' ', "/");
+        if matches!(self, Self::Sparse(..)) { format!("sparse/{name}") } else { name }
     }
 
     /// What its errors are put together with.
@@ -98,13 +98,16 @@ impl Shape {
             Self::Tensor(tensors::Shape { element: "tf32", .. }) => "products of tf32",
             Self::Tensor(tensors::Shape { element: "i8", .. }) => "products of bytes",
             Self::Tensor(_) => "products of 16 bits",
-            Self::Factor(factors::Shape { op: factors::Op::Potrf, count: 1, .. }) => "factors of large matrices",
+            Self::Factor(factors::Shape { op: factors::Op::Potrf, count: 1, .. }) => {
+                "factors of large matrices"
+            }
             Self::Factor(factors::Shape { op: factors::Op::Potrf, .. }) => "factors of batches",
             Self::Factor(_) => "systems of factors",
+            Self::Level3(updates::Shape { op: updates::Op::Trsm, .. }) => "triangular systems",
             Self::Level3(_) => "symmetric updates",
-            Self::Sparse(_, Operation::Solve(_)) => "sparse systems",
+            Self::Sparse(_, Operation::Spmv(_) | Operation::Spmm(_)) => "sparse products",
             Self::Sparse(_, Operation::Transpose) => "sparse transpositions",
-            Self::Sparse(..) => "sparse products",
+            Self::Sparse(..) => "sparse systems",
         }
     }
 
@@ -190,4 +193,41 @@ pub fn newest(texts: &[&str]) -> Result<Vec<(Shape, f64)>, serde_json::Error> {
         (*time > 0.0).then_some((shape, *time))
     });
     Ok(found.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_shape_has_a_name_of_its_own() {
+        let all = Shape::all();
+        let mut names: Vec<String> = all.iter().map(|shape| shape.name()).collect();
+        names.sort_unstable();
+        let before = names.len();
+        names.dedup();
+        assert!(names.len() == before && before > 200, "{} of {before}", names.len());
+        for shape in all {
+            let Demand { operations, bytes } = shape.demand();
+            assert!(operations >= 0.0 && bytes[0].0 > 0.0 && shape.size() > 0, "{}", shape.name());
+        }
+    }
+
+    #[test]
+    fn the_newest_result_of_a_shape_counts() {
+        let line = |peer: &str, time: f64, date: &str| {
+            format!(
+                r#"{{"suite":"factor","peer":"{peer}","shape":"potrf f64 512 1 l 0 0 0","ms_median":{time},"date":"{date}"}}"#
+            )
+        };
+        let text = [line("ours", 2.0, "2"), line("ours", 3.0, "1"), line("cusolver", 4.0, "3")].join("\n");
+        let [(shape, time)] = newest(&[&text]).expect("they are lines")[..] else { panic!("there is one") };
+        assert_eq!((shape.name().as_str(), time), ("potrf/f64/512/1/l/0/0/0", 2000.0));
+        let sparse = r#"{"suite":"sparse","peer":"ours","shape":"band 200000 16 0 0","operation":"spmv",
+            "algorithm":"Thread","ms_median":0.5,"date":"1"}"#;
+        let [(shape, time)] = newest(&[&sparse.replace('\n', "")]).expect("a line")[..] else {
+            panic!("there is one")
+        };
+        assert_eq!((shape.family(), time), ("sparse products", 500.0));
+    }
 }

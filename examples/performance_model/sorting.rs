@@ -112,3 +112,24 @@ fn simulate(shape: Shape, counting: &Counting) -> Result<Vec<Counts>, String> {
     measure(&device, &shape, false).map_err(|error| format!("{shape}: {error}"))?;
     counting.launched_by_units(&device, 0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn smaller_shapes_have_as_many_segments_or_as_long_ones() {
+        let shape = |op, len, cut| Shape { op, element: "i32", len, cut, drawn: false };
+        let of = |shape, most| {
+            let Shape { len, cut, .. } = shrunk(shape, most);
+            (len, cut)
+        };
+        let rows = shape(Op::Sort, 1 << 20, Cut::Rows(1000));
+        assert_eq!(of(rows, 4096), (4000, Cut::Rows(1000)));
+        // Three long ones stay three, unless too few keys would be left to select from.
+        let long = |k| shape(Op::TopK(k), 3 << 20, Cut::Rows(1 << 20));
+        assert_eq!(of(long(4), 3 << 10), (3 << 10, Cut::Rows(1 << 10)));
+        assert_eq!(of(long(500), 3 << 10), (1 << 20, Cut::Rows(1 << 20)));
+        assert_eq!(of(rows, 1 << 20), (1 << 20, Cut::Rows(1000)));
+    }
+}

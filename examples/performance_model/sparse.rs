@@ -19,8 +19,9 @@ use super::cases::Counting;
 /// Rows of which a sample of blocks is simulated, and how many blocks.
 const SAMPLED: [u32; 2] = [1 << 17, 1 << 18];
 const BLOCKS: u32 = 8;
-/// Rows that are simulated as a whole.
+/// Rows that are simulated as a whole, and those of systems in which rows wait for the row before.
 const WHOLE: [u32; 2] = [1 << 11, 1 << 12];
+const BAND: [u32; 2] = [1 << 9, 1 << 10];
 
 /// What is done with a matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +32,10 @@ pub enum Operation {
     Spmm(bool),
     /// The solution of its system.
     Solve(Algorithm),
+    /// Of several, whether row-major.
+    SolveMany(bool),
+    /// Of the transposed system, from the last row on.
+    Backwards(Algorithm),
     /// Its transposition.
     Transpose,
 }
@@ -40,7 +45,8 @@ impl Operation {
     pub fn all() -> Vec<Self> {
         let products = [Strategy::Thread, Strategy::Lanes4, Strategy::Balanced].map(Self::Spmv);
         let several = [true, false].map(Self::Spmm);
-        let systems = Algorithm::ALL.map(Self::Solve);
+        let systems = Algorithm::ALL.map(Self::Solve).into_iter().chain(Algorithm::ALL.map(Self::Backwards));
+        let systems = systems.chain([true, false].map(Self::SolveMany));
         products.into_iter().chain(several).chain(systems).chain([Self::Transpose]).collect()
     }
 
@@ -51,11 +57,23 @@ impl Operation {
             Self::Spmm(true) => ["spmm".into(), "row-major".into()],
             Self::Spmm(false) => ["spmm".into(), "column-major".into()],
             Self::Solve(algorithm) => ["solve".into(), format!("{algorithm:?}")],
+            Self::SolveMany(true) => ["solve many".into(), "row-major".into()],
+            Self::SolveMany(false) => ["solve many".into(), "column-major".into()],
+            Self::Backwards(algorithm) => ["solve Aᵀ".into(), format!("{algorithm:?}")],
             Self::Transpose => ["transpose".into(), String::new()],
         }
     }
 
     /// Whether a sample of its blocks stands for all: not where a launch adds what all blocks of another one left.
+    /// By which algorithm it solves a system, if it does.
+    fn algorithm(self) -> Option<Algorithm> {
+        match self {
+            Self::Solve(algorithm) | Self::Backwards(algorithm) => Some(algorithm),
+            Self::SolveMany(_) => Some(Algorithm::Auto),
+            _ => None,
+        }
+    }
+
     fn is_sampled(self) -> bool {
         matches!(self, Self::Spmv(Strategy::Thread | Strategy::Lanes4) | Self::Spmm(_))
     }
@@ -78,7 +96,7 @@ pub fn bytes(structure: Structure, operation: Operation) -> f64 {
     let rows = f64::from(structure.rows);
     let matrix = 12.0 * entries(structure) + 4.0 * (rows + 1.0);
     match operation {
-        Operation::Spmm(_) => matrix + 16.0 * rows * COLUMNS as f64,
+        Operation::Spmm(_) | Operation::SolveMany(_) => matrix + 16.0 * rows * COLUMNS as f64,
         Operation::Transpose => 2.0 * matrix,
         _ => matrix + 16.0 * rows,
     }
@@ -122,17 +140,25 @@ pub fn count(
     counting: &Counting,
 ) -> Result<Counted, Box<dyn Error>> {
     let is_sampled = operation.is_sampled();
-    if operation == Operation::Solve(Algorithm::Levels) && structure.kind != Kind::Band {
+    let algorithm = operation.algorithm();
+    if algorithm == Some(Algorithm::Levels) && structure.kind != Kind::Band {
         return Err("levels that are large are launches of their own, those of a small matrix are not".into());
     }
-    let sizes = if is_sampled { SAMPLED } else { WHOLE };
+    let is_band = structure.kind == Kind::Band && algorithm.is_some();
+    let sizes = if is_sampled {
+        SAMPLED
+    } else if is_band {
+        BAND
+    } else {
+        WHOLE
+    };
     let smaller = sizes.map(|rows| shrunk(structure, rows));
     let [of_small, of_large] = side_by_side(smaller, |one| simulate(one, operation, counting))?;
     if of_small.len() != of_large.len() {
         let names = smaller.map(|one| one.to_string());
         return Err(format!("{} and {} differ in their launches", names[0], names[1]).into());
     }
-    let is_free = matches!(operation, Operation::Solve(Algorithm::Free | Algorithm::Chains | Algorithm::Ordered));
+    let is_free = algorithm.is_some_and(|algorithm| algorithm != Algorithm::Levels);
     let waiting = is_free.then(|| levels(structure));
     let [few, many] = smaller.map(|one| f64::from(one.rows));
     let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: many as usize };
@@ -152,11 +178,7 @@ pub fn count(
     Ok(counted)
 }
 
-fn simulate(
-    structure: Structure,
-    operation: Operation,
-    counting: &Counting,
-) -> Result<Vec<Counts>, String> {
+fn simulate(structure: Structure, operation: Operation, counting: &Counting) -> Result<Vec<Counts>, String> {
     let sample = operation.is_sampled().then_some(BLOCKS);
     // What is known of the structure is found by all blocks, of which nothing is counted.
     let whole = simulated::config(counting.caches);
@@ -174,6 +196,10 @@ fn simulate(
             simulator.set_config(Config { sample, ..whole.clone() });
             Ok(())
         };
+        let several = |is_rows: bool| match is_rows {
+            true => Layout::row_major(rows, COLUMNS),
+            false => Layout::column_major(rows, COLUMNS),
+        };
         match operation {
             Operation::Spmv(strategy) => {
                 let mut product = Spmv::new(&a)?.with_strategy(strategy)?;
@@ -181,11 +207,7 @@ fn simulate(
                 product.run(&stream, 1.0, &right, 0.0, &mut out)?;
             }
             Operation::Spmm(is_rows) => {
-                let layout = if is_rows {
-                    Layout::row_major(rows, COLUMNS)?
-                } else {
-                    Layout::column_major(rows, COLUMNS)?
-                };
+                let layout = several(is_rows)?;
                 let rights = device.zeroed::<f64>(rows * COLUMNS)?;
                 let mut outs = device.zeroed::<f64>(rows * COLUMNS)?;
                 let mut product = Spmv::new(&a)?;
@@ -198,6 +220,21 @@ fn simulate(
                 begin(&stream)?;
                 analysis.solve(&stream, 1.0, &right, &mut out)?;
             }
+            Operation::Backwards(algorithm) => {
+                let analysis = Analysis::transposed(&a, Side::Lower, Diagonal::Stored)?;
+                let mut analysis = analysis.with_algorithm(algorithm)?;
+                begin(&stream)?;
+                analysis.solve(&stream, 1.0, &right, &mut out)?;
+            }
+            Operation::SolveMany(is_rows) => {
+                let layout = several(is_rows)?;
+                let rights = device.zeroed::<f64>(rows * COLUMNS)?;
+                let mut outs = device.zeroed::<f64>(rows * COLUMNS)?;
+                let mut analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored)?;
+                begin(&stream)?;
+                let (b, x) = (Matrix::new(&rights, layout)?, MatrixMut::new(&mut outs, layout)?);
+                analysis.solve_many(&stream, 1.0, b, x)?;
+            }
             Operation::Transpose => {
                 begin(&stream)?;
                 drop(transpose(&a)?);
@@ -207,4 +244,19 @@ fn simulate(
     };
     run().map_err(|error| format!("{structure}: {error}"))?;
     counting.launched_by_units(&device, 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cube's rows wait along three edges, a band's for the row before.
+    #[test]
+    fn levels_are_those_of_the_longest_way() {
+        let cube = Structure { kind: Kind::Laplacian, rows: 216, a: 6, b: 0, drawn: false };
+        assert_eq!(levels(cube), 16.0);
+        let band = Structure { kind: Kind::Band, rows: 50, a: 3, b: 0, drawn: false };
+        assert_eq!(levels(band), 50.0);
+        assert_eq!(levels(shrunk(Structure { rows: 1000, a: 10, ..cube }, 216)), 16.0);
+    }
 }

@@ -68,7 +68,14 @@ fn plan(shape: Shape) -> Result<Plan, gpu_linalg::Error> {
 fn is_alike(one: &Plan, other: &Plan) -> bool {
     let of = |plan: &Plan| {
         let grid = (plan.thin.is_none() && plan.sums == 128).then_some(plan.launch.grid);
-        (plan.thin.is_some(), plan.sums, plan.product.parts, grid, plan.pack.is_some(), plan.factors.is_some())
+        (
+            plan.thin.is_some(),
+            plan.sums,
+            plan.product.parts,
+            grid,
+            plan.pack.is_some(),
+            plan.factors.is_some(),
+        )
     };
     of(one) == of(other)
 }
@@ -127,10 +134,13 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
             let part = if is_product { computed(one, &whole)[0] / launch.pipes.warpgroups } else { 1.0 };
             launch.times(part)
         };
-        let [of_short, of_long] = [(of_short, lengths[0]), (of_long, lengths[1])].map(|(launch, one)| mean(launch, one));
+        let [of_short, of_long] =
+            [(of_short, lengths[0]), (of_long, lengths[1])].map(|(launch, one)| mean(launch, one));
         let scaled = scale((&of_short, works[0]), (&of_long, works[1]), k as f64, fixed)?;
-        let more_rows = if is_product { computed(shape, &whole)[1] / computed(lengths[1], &whole)[1] } else { 1.0 };
-        let [launch, smaller] = [scaled.counts, scaled.smaller].map(|one| balanced(one.times(more_rows), shape, &whole, counting.l2));
+        let more_rows =
+            if is_product { computed(shape, &whole)[1] / computed(lengths[1], &whole)[1] } else { 1.0 };
+        let [launch, smaller] = [scaled.counts, scaled.smaller]
+            .map(|one| balanced(one.times(more_rows), shape, &whole, counting.l2));
         counted.launches.push(launch);
         counted.smaller.push(smaller);
     }
@@ -140,7 +150,13 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
 /// What blocks read from memory that work side by side, of C's elements so many each, where sums are `k` elements of
 /// `bytes` long: as many tiles as there are multiprocessors are a square, more or less, whose rows and columns come once
 /// from memory and else from the second-level cache. Sampled blocks are far apart, so that each reads all of its own.
-pub fn side_by_side_read(launch: &Counts, elements: f64, k: usize, bytes: usize, multiprocessors: u32) -> Bytes {
+pub fn side_by_side_read(
+    launch: &Counts,
+    elements: f64,
+    k: usize,
+    bytes: usize,
+    multiprocessors: u32,
+) -> Bytes {
     let tiles = f64::from(multiprocessors);
     let area = elements / launch.blocks as f64 * tiles.min(launch.blocks as f64);
     let waves = (launch.blocks as f64 / tiles).max(1.0);
@@ -173,4 +189,37 @@ fn simulate(shape: Shape, blocks: u32, counting: &Counting) -> Result<Vec<Counts
     let device = Device::simulator_with(config);
     measure(&device, &shape, None, false).map_err(|error| format!("{shape}: {error}"))?;
     counting.launched_by_units(&device, MMA)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(n: usize) -> Shape {
+        Shape { element: "bf16", output: "bf16", size: [n; 3], transposed: [false; 2], count: 1 }
+    }
+
+    /// Tiles of 128 × 256: 512 of them, 64 stages of 64 elements; 132 blocks compute 3.9 of them each, some four.
+    #[test]
+    fn the_busiest_multiprocessor_counts() {
+        let shape = square(4096);
+        let plan = plan(shape).expect("it is planned");
+        let [operations, tiles] = computed(shape, &plan);
+        assert_eq!((plan.sums, tiles, operations), (128, 512.0, shape.operations()));
+        let mut launch = Counts { memory_read: Bytes(1e12), ..Counts::empty("tensor", 1, 384) };
+        launch.pipes.warpgroups = operations;
+        let found = balanced(launch, shape, &plan, Bytes(1e6));
+        assert_eq!((found.blocks, found.pipes.warpgroups), (132, operations * 4.0 * 132.0 / 512.0));
+        // Each wave reads rows and columns of a square of tiles, and all of them are more than the factors.
+        let wave = 2.0 * (132.0 * 128.0 * 256.0_f64).sqrt() * 4096.0 * 2.0;
+        let off = found.memory_read.0 / (wave * 512.0 / 132.0) - 1.0;
+        assert!(off.abs() < 1e-9, "{off}");
+    }
+
+    #[test]
+    fn plans_differ_by_kernels() {
+        let plans = [1024, 2048, 4096].map(|n| plan(square(n)).expect("it is planned"));
+        assert!(is_alike(&plans[2], &plan(square(8192)).expect("it is planned")));
+        assert!(!is_alike(&plans[0], &plans[2]));
+    }
 }

@@ -326,7 +326,8 @@ pub struct Executed {
 /// and products of floats do not (NVIDIA, CUDA C++ programming guide, throughput of native arithmetic instructions).
 /// Registers have 32 bits: of 64 there are two instructions.
 fn integers(parts: &[&str]) -> f64 {
-    let is_float = parts.iter().any(|part| matches!(*part, "f16" | "f16x2" | "bf16" | "bf16x2" | "f32" | "f64"));
+    let is_float =
+        parts.iter().any(|part| matches!(*part, "f16" | "f16x2" | "bf16" | "bf16x2" | "f32" | "f64"));
     match parts[0] {
         "add" | "sub" | "mul" | "fma" | "mad" | "neg" | "abs" | "rcp" | "sqrt" | "rsqrt" | "div"
             if is_float =>

@@ -166,7 +166,9 @@ impl Tally {
                 count.sectors += events.iter().map(row).map(touched).sum::<u64>();
                 count.wavefronts += events.len() as u64;
             }
-            Operation::WarpgroupMatrix => count.bytes += events.iter().map(|one| u64::from(one.extra)).sum::<u64>(),
+            Operation::WarpgroupMatrix => {
+                count.bytes += events.iter().map(|one| u64::from(one.extra)).sum::<u64>()
+            }
             Operation::Branch => {
                 count.divergent += u64::from(events.iter().any(|event| event.extra != first.extra));
             }

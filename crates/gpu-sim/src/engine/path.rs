@@ -75,10 +75,7 @@ impl Walks {
             is_new
         };
         match event.operation {
-            Operation::GlobalLoad
-            | Operation::ReadOnlyLoad
-            | Operation::AsyncCopy
-            | Operation::BoxCopy => {
+            Operation::GlobalLoad | Operation::ReadOnlyLoad | Operation::AsyncCopy | Operation::BoxCopy => {
                 let is_new = !known.contains(&event.site) && once(places);
                 path.loads += u64::from(is_new && reach >= Reach::L2);
                 path.memory += u64::from(is_new && reach == Reach::Memory);

@@ -210,8 +210,8 @@ impl Hierarchy {
             same
         });
         // Copies of 16 bytes bypass L1 (`cp.async.cg`), and so does the copy engine.
-        let bypass = operation == Operation::BoxCopy
-            || operation == Operation::AsyncCopy && events[0].size == 16;
+        let bypass =
+            operation == Operation::BoxCopy || operation == Operation::AsyncCopy && events[0].size == 16;
         for &(line, sectors) in &parts {
             match operation {
                 Operation::GlobalStore => self.store(line, sectors),

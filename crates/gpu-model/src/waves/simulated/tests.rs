@@ -60,8 +60,7 @@ fn each_turn_waits_as_the_text_says() {
         })
         .expect("it is right");
     assert_eq!(counts(&report).expect("all is recorded").waits.memory, 1.0);
-    let latency =
-        Latency::of(&Device::by_name("h200").expect("it is described")).expect("it was measured");
+    let latency = Latency::of(&Device::by_name("h200").expect("it is described")).expect("it was measured");
     let waits = |turn: &str| {
         let text = format!("$1:\n{turn}@p0 bra $1;\nst.global.b32 [d1],s;");
         counts_with(&report, &Text::of(&text, latency)).expect("all is recorded").waits
@@ -127,10 +126,7 @@ fn the_error_of_a_sample_is_stated() {
 #[test]
 fn a_fill_writes_its_bytes() {
     let found = fill(1 << 20);
-    assert_eq!(
-        (found.blocks, found.lines_written, found.memory_written),
-        (128, 8192.0, Bytes(1048576.0))
-    );
+    assert_eq!((found.blocks, found.lines_written, found.memory_written), (128, 8192.0, Bytes(1048576.0)));
     assert_eq!((found.check(), fill(0).check()), (Ok(()), Ok(())));
 }
 
