@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p gpu-benches --example performance_model` takes what was timed on an H200 (benches/results):
 //! textbook variants, and every case of the benchmarks; with `--device h100` on an H100. It counts each in the
-//! simulator (examples/src/predicted.rs, performance_model/cases.rs), predicts its time, and prints how far off that
+//! simulator (examples/src/predicted.rs, performance_model/cases.rs; performance_model/shapes.rs of families that have
+//! programs of their own), predicts its time, and prints how far off that
 //! is; what was not measured there it predicts too, and says so; what cannot be predicted, with why, on standard error.
 //! The model's numbers are from kernels of their own (example `calibrate`).
 //!
@@ -20,8 +21,9 @@
 //! fixed before any of them was predicted), and are judged apart. So are variants timed later, by `--measure`. Of them
 //! and of the H100 no row was looked at for these formulas; but how filters among the variants are counted was changed
 //! with their times in view, and that loops wait in each turn with all rows. No number of the model is fitted to any
-//! row. Variants were timed again and again on one input, so what fits into the second-level cache was there; the
-//! others on inputs in turn, which were not.
+//! row. Families of programs of their own came last: their errors are a table of their own, and what was changed with
+//! them in view stands in gpu-model's README. They and variants were timed again and again on one input, so what fits
+//! into the second-level cache was there; the others on inputs in turn, which were not.
 
 #[path = "performance_model/cases.rs"]
 mod cases;
@@ -29,6 +31,10 @@ mod cases;
 mod counter;
 #[path = "performance_model/errors.rs"]
 mod errors;
+#[path = "performance_model/factor.rs"]
+mod factor;
+#[path = "performance_model/level3.rs"]
+mod level3;
 #[path = "performance_model/measure.rs"]
 mod measure;
 #[path = "performance_model/plot.rs"]
@@ -39,8 +45,16 @@ mod product;
 mod recorded;
 #[path = "performance_model/report.rs"]
 mod report;
+#[path = "performance_model/shapes.rs"]
+mod shapes;
+#[path = "performance_model/sorting.rs"]
+mod sorting;
+#[path = "performance_model/sparse.rs"]
+mod sparse;
 #[path = "performance_model/steps.rs"]
 mod steps;
+#[path = "performance_model/tensor.rs"]
+mod tensor;
 #[path = "performance_model/tiles.rs"]
 mod tiles;
 
@@ -99,6 +113,10 @@ struct Options {
     /// Leave out the benchmarks' cases
     #[arg(long)]
     variants: bool,
+    /// Leave out the shapes that have programs of their own: selections, sorts of segments, products on the tensor
+    /// cores, factors, updates, sparse matrices
+    #[arg(long)]
+    no_shapes: bool,
     /// Leave out what was not measured on a device
     #[arg(long)]
     measured: bool,
@@ -146,6 +164,7 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut kernels = kernels(&options.kernel)?;
     kernels.retain(|kernel| !options.variants || matches!(kernel, Kernel::Subject(_)));
+    kernels.retain(|kernel| !options.no_shapes || !matches!(kernel, Kernel::Shape(_)));
     // Cases that are measured only where they are asked for.
     let is_long = |kernel: &Kernel| matches!(kernel, Kernel::Case(case) if case.is_long());
     kernels.retain(|kernel| !(options.measure && options.kernel.is_empty() && is_long(kernel)));

@@ -152,11 +152,11 @@ fn of_type<T: Element + FactorElement + Into<f64> + From<f32>>(
         Ok(potrf(&stream, triangle, matrices, &mut info, &mut scratch)?)
     };
     let Op::Potrs(columns) = shape.op else {
+        let copy = batch_median(&stream, || stream.copy(&mut a, &fresh))?;
         let both = batch_median(&stream, || -> Result<(), Error> {
             stream.copy(&mut a, &fresh)?;
             factor(&mut a)
         })?;
-        let copy = batch_median(&stream, || stream.copy(&mut a, &fresh))?;
         if is_checked {
             stream.copy(&mut a, &fresh)?;
             factor(&mut a)?;

@@ -240,12 +240,13 @@ fn of_product<T: Element, C: Element, S: Element>(
     let layouts =
         [matrix(m, k, shape.transposed[0])?, matrix(k, n, shape.transposed[1])?, matrix(m, n, false)?];
     // Both factors are of the same memory, as for the peer.
-    let period: Vec<T> = (0..PERIOD).map(|index| convert(element(index))).collect();
     let len = (m * k).max(k * n) * shape.count;
+    let period: Vec<T> = (0..PERIOD.min(len)).map(|index| convert(element(index))).collect();
     let factors = device.upload(&period.iter().copied().cycle().take(len).collect::<Vec<_>>())?;
     let mut c: Buffer<C> = device.zeroed(m * n * shape.count)?;
     let of = |layout| Batch::new(&factors, layout);
-    let mut scratch = device.alloc(scratch_len(of(layouts[0])?, of(layouts[1])?, layouts[2]))?;
+    // Zeros, as a simulator that runs some of the blocks does not write all of it.
+    let mut scratch = device.zeroed(scratch_len(of(layouts[0])?, of(layouts[1])?, layouts[2]))?;
     let mut product = |c: &mut Buffer<C>| {
         let c = BatchMut::new(c, layouts[2])?;
         multiply(&stream, of(layouts[0])?, of(layouts[1])?, c, scratch.view_mut())

@@ -133,14 +133,39 @@ impl Counting {
         counts.collect::<Result<_, _>>().map_err(|error| error.to_string())
     }
 
+    /// The same with fills and with what goes through single units, of a kernel whose matrix operations of warps are
+    /// so many operations of 16 bits each.
+    ///
+    /// # Errors
+    /// Counts that contradict each other; a kernel whose text is not known.
+    pub fn launched_by_units(&self, device: &Device, mma: f64) -> Result<Vec<Counts>, String> {
+        let simulator = device.as_simulator().ok_or("the simulator is a simulator")?;
+        let read = |report: &Report| {
+            let known = self.texts.get(report.kernel.as_str());
+            let (ptx, text) = known.ok_or_else(|| format!("the text of {} is not known", report.kernel))?;
+            let text = text.get_or_init(|| Text::of(ptx, self.latency));
+            simulated::counts_with_pipes(report, text, mma).map_err(|error| error.to_string())
+        };
+        let launches = simulator.take_reports().iter().map(read).collect::<Result<Vec<_>, String>>()?;
+        Ok(simulator.take_fills().into_iter().map(simulated::fill).chain(launches).collect())
+    }
+
+    /// The same with fills: scratch is cleared before it is used.
+    ///
+    /// # Errors
+    /// Counts that contradict each other.
+    pub fn launched(&self, device: &Device) -> Result<Vec<Counts>, String> {
+        let mut launches = self.counts(device)?;
+        let fills = device.as_simulator().map(gpu_sim::Simulator::take_fills).unwrap_or_default();
+        launches.splice(0..0, fills.into_iter().map(simulated::fill));
+        Ok(launches)
+    }
+
     /// The launches of a case and the bytes that it moves at least.
     fn simulate(&self, case: Case, sample: Option<u32>) -> Result<(Vec<Counts>, u64), String> {
         let device = Device::simulator_with(Config { sample, ..simulated::config(self.caches) });
         let bytes = counting::count(&device, case).map_err(|error| format!("{}: {error}", case.name()))?;
-        let mut launches = self.counts(&device)?;
-        // Scratch is cleared before it is used.
-        let fills = device.as_simulator().map(gpu_sim::Simulator::take_fills).unwrap_or_default();
-        launches.splice(0..0, fills.into_iter().map(simulated::fill));
+        let mut launches = self.launched(&device)?;
         // All operations are the longest launch's.
         let longest = launches
             .iter_mut()
@@ -270,7 +295,7 @@ impl Counting {
 }
 
 /// Whether a grid of more than a few blocks becomes larger, but by much less than the work.
-fn stops_growing(small: u64, large: u64, growth: f64) -> bool {
+pub fn stops_growing(small: u64, large: u64, growth: f64) -> bool {
     small >= 32 && large > small && (large as f64) < 0.95 * growth * small as f64
 }
 

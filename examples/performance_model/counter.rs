@@ -66,6 +66,7 @@ impl Counter {
                 let (counted, bytes) = self.counting.count(case)?;
                 (counted, Demand { operations: operations(case), bytes: vec![Bytes(bytes)] })
             }
+            Kernel::Shape(shape) => (shape.count(&self.counting)?, shape.demand()),
         };
         let cpu_seconds = cpu_seconds().zip(before).map(|(now, before)| now - before);
         let seconds = start.elapsed().as_secs_f64();

@@ -33,6 +33,12 @@ pub struct Errors {
     pub later_rows: usize,
     pub later_median: f64,
     pub later_ninetieth: f64,
+    /// The same of shapes of programs of their own, family by family: rows, median, 90th percentile.
+    pub shapes: BTreeMap<&'static str, (usize, f64, f64)>,
+    /// All rows that were held out, by their names, as timed later, or as such shapes.
+    pub judged_rows: usize,
+    pub judged_median: f64,
+    pub judged_ninetieth: f64,
     /// Median and 90th percentile.
     pub literature: BTreeMap<Model, [f64; 2]>,
     /// Pairs of variants of one family and size that differ by more than 10 %, and those of which the faster is found.
@@ -75,6 +81,18 @@ impl Errors {
             lines.filter_map(|line| line.error).map(f64::abs).collect()
         };
         let [mut ours, mut held_out, mut later] = [Role::Seen, Role::HeldOut, Role::Later].map(all);
+        let mut of_family = BTreeMap::<_, Vec<f64>>::new();
+        for line in lines {
+            if let (Kernel::Shape(shape), Some(error)) = (line.row.kernel, line.error) {
+                of_family.entry(shape.family()).or_default().push(error.abs());
+            }
+        }
+        let of_shapes = of_family.values().flatten();
+        let mut judged: Vec<f64> = held_out.iter().chain(&later).chain(of_shapes).copied().collect();
+        let of_one = |(family, mut errors): (_, Vec<f64>)| {
+            (family, (errors.len(), quantile(&mut errors, 0.5), quantile(&mut errors, 0.9)))
+        };
+        let shapes = of_family.into_iter().map(of_one).collect();
         let mut roofline: Vec<f64> =
             lines.iter().filter_map(|line| line.roofline_error).map(f64::abs).collect();
         let mut literature = BTreeMap::new();
@@ -105,6 +123,10 @@ impl Errors {
             later_rows: later.len(),
             later_median: quantile(&mut later, 0.5),
             later_ninetieth: quantile(&mut later, 0.9),
+            shapes,
+            judged_rows: judged.len(),
+            judged_median: quantile(&mut judged, 0.5),
+            judged_ninetieth: quantile(&mut judged, 0.9),
             literature,
             pairs,
             right,

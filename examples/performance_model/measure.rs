@@ -75,6 +75,7 @@ impl Gpu {
             match kernel {
                 Kernel::Subject(subject) => wanted.extend(subject.sizes().iter().map(|&size| (kernel, size))),
                 Kernel::Case(case) => wanted.push((kernel, case.elements())),
+                Kernel::Shape(shape) => wanted.push((kernel, shape.size())),
             }
         }
         // Nothing is drawn where standard error is not a terminal.
@@ -116,6 +117,10 @@ impl Gpu {
                 }
                 Err(error) => Err(failed(error.into()).into()),
             },
+            Kernel::Shape(shape) => {
+                self.session.release();
+                Ok(Some(shape.measure(&self.session.device).map_err(failed)? * 1e3))
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use gpu_examples::predicted::Subject;
 use serde::Deserialize;
 
 use super::quantile;
+use super::shapes::{self, Shape as Shaped};
 
 macro_rules! results {
     ($device:literal: $($file:literal),* $(,)?) => {
@@ -31,6 +32,8 @@ pub struct Source {
     cases: &'static [&'static str],
     /// What `--measure` printed: of these, what the others do not have.
     measured: &'static [&'static str],
+    /// The shapes of programs of their own.
+    shapes: &'static [&'static str],
     /// Of each kernel of `gemm`, at many shapes.
     pub tiles: Option<&'static str>,
 }
@@ -56,6 +59,7 @@ pub const SOURCES: [Source; 2] = [
             "23",
         ],
         measured: results!("h200": "26-subjects"),
+        shapes: results!("h200": "23-shapes", "25", "26"),
         tiles: None,
     },
     Source {
@@ -64,6 +68,7 @@ pub const SOURCES: [Source; 2] = [
         fast: results!("h100": "25-model"),
         cases: results!("h100": "25-model"),
         measured: results!("h100": "25-subjects"),
+        shapes: results!("h100": "25", "25-tiles", "26-tensor"),
         tiles: Some(include_str!("../../benches/results/nvidia-h100-2026-11-25-gemm-kernels.jsonl")),
     },
 ];
@@ -75,6 +80,8 @@ pub enum Kernel {
     Subject(Subject),
     /// A case of the benchmarks.
     Case(Case),
+    /// A shape of a program of its own.
+    Shape(Shaped),
 }
 
 impl Kernel {
@@ -83,6 +90,7 @@ impl Kernel {
         match self {
             Self::Subject(subject) => subject.to_string(),
             Self::Case(case) => case.name(),
+            Self::Shape(shape) => shape.name(),
         }
     }
 
@@ -96,6 +104,7 @@ impl Kernel {
         let held_out = match self {
             Self::Subject(subject) => matches!(subject, Subject::SumOf(_)),
             Self::Case(case) => is_held_out(case),
+            Self::Shape(_) => return Role::Shape,
         };
         if held_out { Role::HeldOut } else { Role::Seen }
     }
@@ -110,6 +119,8 @@ pub enum Role {
     HeldOut,
     /// Of what there was no time then: judged only, like what was held out.
     Later,
+    /// Of a program of its own, which was predicted last of all.
+    Shape,
 }
 
 /// A kernel and what it took.
@@ -143,6 +154,7 @@ impl Measured {
         let size = match kernel {
             Kernel::Subject(subject) => subject.usual_size(),
             Kernel::Case(case) => case.elements(),
+            Kernel::Shape(shape) => shape.size(),
         };
         Self { kernel, size, microseconds: None, repeated: false, role: Role::Later }
     }
@@ -208,6 +220,8 @@ impl Source {
         }
         let cases = self.newest()?.into_iter().filter(|(case, _)| !is_subject(*case));
         all.extend(cases.map(|(case, time)| Measured::new(Kernel::Case(case), case.elements(), time, false)));
+        let shapes = shapes::newest(self.shapes)?.into_iter();
+        all.extend(shapes.map(|(shape, time)| Measured::new(Kernel::Shape(shape), shape.size(), time, true)));
         for row in timed(self.measured)? {
             let known =
                 |one: &Measured| (one.kernel, one.size, one.repeated) == (row.kernel, row.size, row.repeated);
@@ -291,8 +305,9 @@ fn is_subject(case: Case) -> bool {
 /// A name that nothing goes by.
 pub fn kernels(names: &[String]) -> Result<Vec<Kernel>, String> {
     let subjects = Subject::all().into_iter().map(Kernel::Subject);
+    let cases = cases_of_ours().filter(|case| !is_subject(*case)).map(Kernel::Case);
     let all: Vec<Kernel> =
-        subjects.chain(cases_of_ours().filter(|case| !is_subject(*case)).map(Kernel::Case)).collect();
+        subjects.chain(cases).chain(Shaped::all().into_iter().map(Kernel::Shape)).collect();
     let mut chosen = vec![names.is_empty(); all.len()];
     for name in names {
         let mut found = false;
@@ -362,8 +377,9 @@ mod tests {
         let measured = SOURCES[0].measured().expect("results are results");
         let of = |name: &str| rows(&kernels(&[name.to_owned()]).expect("it is there"), measured.clone());
         let all = rows(&kernels(&[]).expect("all are there"), measured.clone());
-        let without: Vec<String> =
-            all.iter().filter(|row| row.microseconds.is_none()).map(|row| row.kernel.name()).collect();
+        let is_without =
+            |row: &&Measured| row.microseconds.is_none() && !matches!(row.kernel, Kernel::Shape(_));
+        let without: Vec<String> = all.iter().filter(is_without).map(|row| row.kernel.name()).collect();
         assert_eq!(without, ["heat/f64/16384x16384"]);
         let [heat] = &of("heat/f64")[..] else { panic!("there is one") };
         assert!(heat.microseconds.is_none() && heat.size == 16_384 * 16_384, "{heat:?}");

@@ -63,6 +63,7 @@ pub fn print(lines: &[Line], errors: &Errors) {
         ("waves", errors.rows, [errors.median, errors.ninetieth]),
         ("waves, held out", errors.held_out_rows, [errors.held_out_median, errors.held_out_ninetieth]),
         ("waves, variants timed later", errors.later_rows, [errors.later_median, errors.later_ninetieth]),
+        ("waves, all held out", errors.judged_rows, [errors.judged_median, errors.judged_ninetieth]),
         ("roofline", all, [errors.roofline_median, errors.roofline_ninetieth]),
     ];
     let others = errors.literature.iter().map(|(model, found)| (model.name(), all, *found));
@@ -72,6 +73,15 @@ pub fn print(lines: &[Line], errors: &Errors) {
         }
     }
     println!("{table}");
+    if !errors.shapes.is_empty() {
+        println!("Of these, families that have programs of their own:\n");
+        let mut table = Table::new(["family", "rows", "median %", "90th percentile %"]);
+        for (family, (rows, median, ninetieth)) in &errors.shapes {
+            let numbers = [rows.to_string(), format!("{median:.1}"), format!("{ninetieth:.1}")];
+            table.row([vec![(*family).to_owned()], numbers.to_vec()].concat());
+        }
+        println!("{table}");
+    }
     if errors.pairs > 0 {
         println!(
             "Of {} pairs of variants of one size that differ by more than 10 %, the faster one is found in {}.\n",

@@ -114,7 +114,7 @@ fn hash(a: u32, b: u32) -> u32 {
 
 impl Structure {
     /// The columns of a row, ascending, the diagonal last.
-    fn columns(&self, row: u32, columns: &mut Vec<u32>) {
+    pub fn columns(&self, row: u32, columns: &mut Vec<u32>) {
         columns.clear();
         let Self { a, b, .. } = *self;
         let drawn = |from: u32, below: u32, count: u32| {

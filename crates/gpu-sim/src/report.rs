@@ -24,6 +24,8 @@ pub enum Operation {
     SharedAtomic,
     /// Asynchronous copies from global to shared memory.
     AsyncCopy,
+    /// Rows of boxes that the copy engine brings to shared memory, past the first-level cache.
+    BoxCopy,
     /// Fences.
     Fence,
     /// Block barriers.
@@ -40,6 +42,8 @@ pub enum Operation {
     Match,
     /// Matrix operations of a warp (`mma`).
     Matrix,
+    /// Matrix operations of a warpgroup (`wgmma`), along 128 bytes of each factor; their bytes are those of the second.
+    WarpgroupMatrix,
     /// Branches.
     Branch,
     /// Loop iterations.
@@ -51,11 +55,16 @@ impl Operation {
     pub(crate) fn is_global(self) -> bool {
         matches!(
             self,
-            Self::GlobalLoad | Self::ReadOnlyLoad | Self::GlobalStore | Self::GlobalAtomic | Self::AsyncCopy
+            Self::GlobalLoad
+                | Self::ReadOnlyLoad
+                | Self::GlobalStore
+                | Self::GlobalAtomic
+                | Self::AsyncCopy
+                | Self::BoxCopy
         )
     }
 
-    pub(crate) const COUNT: usize = 18;
+    pub(crate) const COUNT: usize = 20;
     pub(crate) const ALL: [Self; Self::COUNT] = [
         Self::GlobalLoad,
         Self::ReadOnlyLoad,
@@ -65,6 +74,7 @@ impl Operation {
         Self::GlobalAtomic,
         Self::SharedAtomic,
         Self::AsyncCopy,
+        Self::BoxCopy,
         Self::Fence,
         Self::Barrier,
         Self::WarpSync,
@@ -73,6 +83,7 @@ impl Operation {
         Self::Redux,
         Self::Match,
         Self::Matrix,
+        Self::WarpgroupMatrix,
         Self::Branch,
         Self::Loop,
     ];
@@ -126,6 +137,8 @@ pub struct Counts {
     pub shared_atomics: Count,
     /// Asynchronous copies (sectors: global side; wavefronts: shared side).
     pub async_copies: Count,
+    /// Rows of boxes that the copy engine brings (the same).
+    pub box_copies: Count,
     /// Fences.
     pub fences: Count,
     /// Block barriers, once per warp.
@@ -142,6 +155,8 @@ pub struct Counts {
     pub matches: Count,
     /// Matrix operations of a warp.
     pub matrices: Count,
+    /// Matrix operations of a warpgroup.
+    pub warpgroup_matrices: Count,
     /// Branches.
     pub branches: Count,
     /// Loop iterations.
@@ -160,6 +175,7 @@ impl Counts {
             Operation::GlobalAtomic => &self.global_atomics,
             Operation::SharedAtomic => &self.shared_atomics,
             Operation::AsyncCopy => &self.async_copies,
+            Operation::BoxCopy => &self.box_copies,
             Operation::Fence => &self.fences,
             Operation::Barrier => &self.barriers,
             Operation::WarpSync => &self.warp_syncs,
@@ -168,6 +184,7 @@ impl Counts {
             Operation::Redux => &self.reduxes,
             Operation::Match => &self.matches,
             Operation::Matrix => &self.matrices,
+            Operation::WarpgroupMatrix => &self.warpgroup_matrices,
             Operation::Branch => &self.branches,
             Operation::Loop => &self.loops,
         }
@@ -190,6 +207,7 @@ impl Counts {
             Operation::GlobalAtomic => &mut self.global_atomics,
             Operation::SharedAtomic => &mut self.shared_atomics,
             Operation::AsyncCopy => &mut self.async_copies,
+            Operation::BoxCopy => &mut self.box_copies,
             Operation::Fence => &mut self.fences,
             Operation::Barrier => &mut self.barriers,
             Operation::WarpSync => &mut self.warp_syncs,
@@ -198,6 +216,7 @@ impl Counts {
             Operation::Redux => &mut self.reduxes,
             Operation::Match => &mut self.matches,
             Operation::Matrix => &mut self.matrices,
+            Operation::WarpgroupMatrix => &mut self.warpgroup_matrices,
             Operation::Branch => &mut self.branches,
             Operation::Loop => &mut self.loops,
         }

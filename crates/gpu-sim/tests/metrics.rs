@@ -1,8 +1,8 @@
 //! Metrics of small kernels whose accesses can be counted by hand.
 
 use gpu_sim::device::{
-    Load, Shuffle, Store, barrier, branch, global_load, global_store, shared_load, shared_store, shuffle,
-    thread_idx,
+    Box3, Load, Shuffle, Store, barrier, branch, fence_proxy, global_load, global_store, phase_arrive,
+    phase_init, phase_wait, shared_load, shared_store, shuffle, tensor_load, thread_idx, warpgroup_read,
 };
 use gpu_sim::metrics::{Architecture, Bytes, Metrics};
 use gpu_sim::{Config, Geometry, Kernel, Record, Report, Simulator};
@@ -133,4 +133,42 @@ fn without_being_asked_there_are_no_caches() {
     let report = launch(&simulator, Geometry::linear(1, 1, 0), || {});
     assert_eq!(report.caches, None);
     assert_eq!(Metrics::new(&report).branch_efficiency, 100.0);
+}
+
+/// A box of four rows of 128 bytes that begin in the middle of a sector: each row touches five of them, goes past the
+/// first-level cache, and is a pass of shared memory. A warpgroup then reads
+/// two tiles, and the bytes of the second are counted.
+#[test]
+fn boxes_and_their_products_are_counted() {
+    let simulator = simulator();
+    let data = simulator.alloc(1 << 16).unwrap();
+    simulator.fill(data, 1 << 16, 0).unwrap();
+    let tensor = Box3 {
+        address: data + 16,
+        element: 4,
+        extents: [32, 16, 1],
+        strides: [256, 4096],
+        tile: [32, 4, 1],
+        swizzled: false,
+    };
+    let report = launch(&simulator, Geometry::linear(1, 128, 2056), || {
+        let first = thread_idx()[0] == 0;
+        if first {
+            phase_init(2048, 1);
+            fence_proxy();
+        }
+        barrier();
+        if first {
+            phase_arrive(2048, 512);
+            tensor_load(0, 2048, &tensor, [0; 3]);
+        }
+        phase_wait(2048, 0);
+        warpgroup_read("wgmma", &[(0, 512), (0, 256)], |_| Vec::new());
+    });
+    let copies = report.counts.box_copies;
+    assert_eq!((copies.requests, copies.sectors, copies.wavefronts, copies.bytes), (4, 20, 4, 512));
+    let traffic = report.caches.unwrap();
+    assert_eq!((traffic.l1_loads, traffic.l2_reads, traffic.dram_reads), (0, 20, 20));
+    let products = report.counts.warpgroup_matrices;
+    assert_eq!((products.requests, products.bytes), (1, 256));
 }

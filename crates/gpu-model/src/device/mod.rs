@@ -51,6 +51,8 @@ pub struct Device {
     pub launch: Option<LaunchCost>,
     /// What atomic additions take.
     pub atomics: Option<Atomics>,
+    /// What its tensor cores do.
+    pub tensor: Option<Tensor>,
     /// What [`waves`](crate::waves) needs beyond the data sheet.
     pub waves: Option<Calibration>,
 }
@@ -148,6 +150,17 @@ pub struct Atomics {
     pub base: Cycles,
     /// What each thread adds.
     pub per_thread: Cycles,
+    /// Where the numbers are from.
+    pub source: String,
+}
+
+/// What tensor cores do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// Operations a second on elements of 16 bits, dense; of 32 bits they do half as many, of 8 bits twice.
+    pub peak: FlopPerSecond,
+    /// How much of that they do for warps (`mma`), not for warpgroups (`wgmma`).
+    pub warps: Fraction,
     /// Where the numbers are from.
     pub source: String,
 }
@@ -292,6 +305,14 @@ impl Device {
     /// [`Error::NotGiven`].
     pub fn atomics(&self) -> Result<&Atomics> {
         self.given("atomics", self.atomics.as_ref())
+    }
+
+    /// What [`tensor`](Self::tensor) has.
+    ///
+    /// # Errors
+    /// [`Error::NotGiven`].
+    pub fn tensor(&self) -> Result<&Tensor> {
+        self.given("tensor", self.tensor.as_ref())
     }
 
     /// What [`waves`](Self::waves) has.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Atomics, Bus, Calibration, Device, Issue, Latency, LaunchCost, Limits, Memory};
+use super::{Atomics, Bus, Calibration, Device, Issue, Latency, LaunchCost, Limits, Memory, Tensor};
 use crate::error::{Error, Result};
 use crate::units::{Fraction, ParseError, Quantity, parse};
 
@@ -209,6 +209,13 @@ pub(super) fn device(text: &str) -> Result<Device> {
             Ok(Atomics {
                 base: section.quantity("base")?,
                 per_thread: section.quantity("per_thread")?,
+                source: section.text("source")?,
+            })
+        })?,
+        tensor: optional(&top, "tensor", |section| {
+            Ok(Tensor {
+                peak: section.quantity("peak")?,
+                warps: section.percentage("warps")?,
                 source: section.text("source")?,
             })
         })?,

@@ -25,6 +25,21 @@ impl Instructions {
     }
 }
 
+/// What goes through units of a multiprocessor that [`Instructions`] do not tell apart; 0 unless given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Pipes {
+    /// Instructions of warps for the units that half of the lanes have: integers, logic, comparisons and selections;
+    /// one of 64 bits is two of them.
+    pub integers: f64,
+    /// Instructions that exchange words between lanes, which takes a pass through shared memory's unit.
+    pub exchanges: f64,
+    /// What the tensor cores compute for warpgroups, in operations of 16 bits: one of 32 bits is two of them, one of 8
+    /// bits half.
+    pub warpgroups: f64,
+    /// The same for warps.
+    pub warps: f64,
+}
+
 /// What a block does one after the other: how often its slowest warps wait for what they asked for, and what they
 /// execute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
@@ -110,6 +125,8 @@ pub struct Counts {
     pub chain: f64,
     /// 32-bit floating-point operations, a fused multiply-add being two; 0 unless given.
     pub operations: f64,
+    /// What goes through single units.
+    pub pipes: Pipes,
     /// What any implementation has to read and write.
     pub necessary: Bytes,
 }
@@ -140,6 +157,7 @@ impl Counts {
             last: Waits::default(),
             chain: 0.0,
             operations: 0.0,
+            pipes: Pipes::default(),
             necessary: Bytes(0.0),
         }
     }
@@ -154,8 +172,15 @@ impl Counts {
         self
     }
 
+    /// The same launch with `factor` times as much of everything that grows with the work.
+    #[must_use]
+    pub fn times(mut self, factor: f64) -> Self {
+        self.amounts().into_iter().for_each(|(_, amount)| *amount *= factor);
+        self
+    }
+
     /// Everything that grows with the work, with names for errors.
-    pub(super) fn amounts(&mut self) -> [(&'static str, &mut f64); 18] {
+    pub(super) fn amounts(&mut self) -> [(&'static str, &mut f64); 22] {
         let instructions = &mut self.instructions;
         [
             ("instructions.memory", &mut instructions.memory),
@@ -175,8 +200,18 @@ impl Counts {
             ("atomics", &mut self.atomics),
             ("divergent", &mut self.divergent),
             ("operations", &mut self.operations),
+            ("pipes.integers", &mut self.pipes.integers),
+            ("pipes.exchanges", &mut self.pipes.exchanges),
+            ("pipes.warpgroups", &mut self.pipes.warpgroups),
+            ("pipes.warps", &mut self.pipes.warps),
             ("necessary", &mut self.necessary.0),
         ]
+    }
+
+    /// What follows one another: waits, those of the last block, and the chain.
+    pub(super) fn path_mut(&mut self) -> Vec<&mut f64> {
+        let waits = self.waits.all_mut().into_iter().chain(self.last.all_mut());
+        waits.chain([&mut self.chain]).collect()
     }
 
     /// By what part of itself it differs from what should be the same, in the amount or wait where that is most, and

@@ -19,20 +19,23 @@
 //!              + further
 //! α          = max(1 − waits.shared / waits.turns, 0)        the part of the turns between which a block does not meet
 //! φ          = α · waits.turns / (waits.memory + waits.l2 + waits.shared)
-//! alone      = max(lines + wavefronts, lines written · store, bytes from l2 / l2_unit, instructions / P,
+//! alone      = max(lines + wavefronts + exchanges, integers / (P / 2), lines written · store, bytes from l2 / l2_unit, instructions / P,
 //!              operations / (2 · lanes)) / (B · f)           a block's busiest level on its multiprocessor
 //! T(n; l, a) = l + a · (1 + q(n − 1)),  q(n) = n · (T(n) − l) / T(n)
 //! r          = min(R, ⌈B / S⌉)
 //! wave       = T(r; latency − α · further, (1 − φ) · alone) + T(r · w; α · further, φ · alone / w)
 //!
 //! issue      = I · instructions / (P · S · f)                arithmetic = I · operations / peak
-//! l1         = I · (lines + wavefronts) / (S · f)            one memory serves both, a line or a pass a cycle
+//! l1         = I · (lines + wavefronts + exchanges) / (S · f)    one memory serves all, a line or a pass a cycle
+//! integers   = I · integers / (P / 2 · S · f)                units that half of the lanes have
+//! tensor     = I · (warpgroups + warps / tensor.warps) / tensor.peak
 //! l2         = bytes read from it / (l2 · f)
 //! stores     = max(lines written / stores, I · lines written · store / (S · f))
 //! memory     = 2m / (copy · bandwidth) + (read − m) / (read · bandwidth) + (written − m) / (write · bandwidth)
 //!              where m = min(read, written): between them the bus turns round
 //! starting   = B / blocks                                    blocks that start in a second
-//! throughput = max(starting, min(B, R·S) / blocks + max(issue, arithmetic, l1, l2, stores, memory))
+//! throughput = max(starting, min(B, R·S) / blocks + max(issue, arithmetic, integers, tensor, l1, l2, stores,
+//!              memory))
 //!
 //! chain      = chain · 2 · l2_latency / f                    a store and the load that sees it
 //! ending     = last.memory · memory_latency + last.l2 · l2_latency + last.shared · (as above), in cycles / f
@@ -124,113 +127,24 @@
 //! rows of scattered stores far apart (`patch`). That a block which meets at a barrier in each turn of a loop does not
 //! wait and work one after the other (`hillis_steele`). Grids that stop growing beyond what is simulated. Arithmetic,
 //! unless `operations` and `instructions.arithmetic` are given: the simulator counts none, [`ptx`] estimates it. Where
-//! the kernel's text is not known, turns of loops: loads of one place are taken to overlap. Tensor cores.
+//! the kernel's text is not known, turns of loops: loads of one place are taken to overlap.
 
+mod bottleneck;
 mod counts;
+mod grown;
 pub mod ptx;
 #[cfg(feature = "simulator")]
 pub mod simulated;
 pub mod tuning;
 
-use core::fmt;
-
-pub use counts::{Counts, Instructions, Scaled, Waits, scale};
+pub use bottleneck::Bottleneck;
+pub use counts::{Counts, Instructions, Pipes, Scaled, Waits, scale};
+pub use grown::{combined, extrapolate};
 
 use crate::device::{Calibration, Device, Launch};
 use crate::error::{Error, Result, positive};
 use crate::literature::roofline::{Demand, LowerBound, Roofline};
 use crate::units::{Cycles, Seconds};
-
-/// What takes the most time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Bottleneck {
-    /// Launching it.
-    Launch,
-    /// Waves of blocks that wait.
-    Latency,
-    /// Starting blocks.
-    Blocks,
-    /// Instructions that warps issue.
-    Issue,
-    /// Floating-point operations.
-    Arithmetic,
-    /// Lines that go through the first-level cache.
-    L1,
-    /// Passes through shared memory, at least half of them for conflicts.
-    BankConflicts,
-    /// Passes through shared memory.
-    Shared,
-    /// What the second-level cache is read for.
-    L2,
-    /// Lines that stores hand to the second-level cache.
-    Stores,
-    /// The device's memory.
-    Memory,
-    /// Blocks that wait for the one before them.
-    Chain,
-}
-
-impl Bottleneck {
-    /// What to change.
-    pub fn advice(self) -> &'static str {
-        match self {
-            Self::Launch => "do more in a launch: fuse kernels, batch small inputs, or record a graph",
-            Self::Latency => {
-                "keep more in flight: more loads before the first use, more resident blocks (fewer registers, less \
-                 shared memory), fewer barriers and waits one after another"
-            }
-            Self::Blocks => "start fewer blocks: more elements for each thread, more threads in a block",
-            Self::Issue => {
-                "issue less: wider loads, more elements for each thread, shuffles for shared memory"
-            }
-            Self::Arithmetic => {
-                "compute less: another algorithm, fused multiply-adds, tensor cores, a smaller type"
-            }
-            Self::L1 => {
-                "touch fewer lines: let the lanes of a warp access neighbours, through a tile in shared memory if \
-                 the algorithm wants another order"
-            }
-            Self::BankConflicts => {
-                "spread over the banks: pad the rows of a tile by one word, or permute its columns"
-            }
-            Self::Shared => {
-                "use shared memory less: keep values in registers, exchange them by shuffles, load wider"
-            }
-            Self::L2 => {
-                "read once: tiles in shared memory, blocks that follow one another in data that they share"
-            }
-            Self::Stores => {
-                "write whole lines: let the lanes of a warp store neighbours, through a tile if need be"
-            }
-            Self::Memory => {
-                "move fewer bytes: fuse with what comes before or after, a smaller type; if as many bytes move as \
-                 any implementation has to, it is done"
-            }
-            Self::Chain => "shorten the chain: larger tiles, a look-back over a window of blocks, a tree",
-        }
-    }
-}
-
-/// Its name in a few words.
-impl fmt::Display for Bottleneck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Launch => "launch",
-            Self::Latency => "latency",
-            Self::Blocks => "starting blocks",
-            Self::Issue => "issue slots",
-            Self::Arithmetic => "arithmetic",
-            Self::L1 => "L1 lines",
-            Self::BankConflicts => "bank conflicts",
-            Self::Shared => "shared memory",
-            Self::L2 => "L2 reads",
-            Self::Stores => "stores to L2",
-            Self::Memory => "memory",
-            Self::Chain => "chain of blocks",
-        })
-    }
-}
 
 /// A launch's time and what it consists of.
 #[derive(Clone, Debug, PartialEq)]
@@ -309,7 +223,10 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
         + given.l2_latency * (counts.last.l2 + stored)
         + barrier * counts.last.shared;
     let ending: Seconds = ending / device.clock;
-    let mut levels = levels(device, given, counts, (blocks / units).ceil() * units / blocks);
+    let excess = (blocks / units).ceil() * units / blocks;
+    let mut levels = levels(device, given, counts, excess);
+    let tensor = tensor(device, counts)?;
+    levels.push((Bottleneck::Tensor, tensor * excess));
     levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
     // Levels are busy once the first wave has started; where starting blocks takes longer, they are done with it.
     let busy = levels[0].1 + Seconds(blocks.min(places as f64) / starts);
@@ -318,7 +235,8 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
     levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
     let (slowest, throughput) = (levels[0].0, busy.max(starting));
     let there = u64::from(resident).min(launch.blocks().div_ceil(u64::from(device.multiprocessors)));
-    let queued = apart.wave([latency, by_warps], alone(device, given, counts), there) * waves as f64;
+    let alone = alone(device, given, counts).max(tensor * (units / blocks));
+    let queued = apart.wave([latency, by_warps], alone, there) * waves as f64;
     let waiting = latency * waves as f64;
 
     let mut bottleneck = (Bottleneck::Launch, Seconds(least));
@@ -373,10 +291,21 @@ fn resident(device: &Device, launch: &Launch, counts: &Counts) -> Result<u32> {
     positive("resident blocks", f64::from(blocks)).map(|_| blocks)
 }
 
+/// What the tensor cores of all multiprocessors take.
+fn tensor(device: &Device, counts: &Counts) -> Result<Seconds> {
+    let Pipes { warpgroups, warps, .. } = counts.pipes;
+    if warpgroups + warps == 0.0 {
+        return Ok(Seconds(0.0));
+    }
+    let given = device.tensor()?;
+    Ok(Seconds((warpgroups + warps / given.warps.0) / given.peak.0))
+}
+
 /// What a block takes on a multiprocessor that it has for itself, beside its waits: its busiest level.
 fn alone(device: &Device, given: &Calibration, counts: &Counts) -> Seconds {
     let warps_a_cycle = f64::from(device.lanes) / f64::from(device.warp);
-    let cycles = (counts.lines + counts.wavefronts)
+    let cycles = (counts.lines + counts.wavefronts + counts.pipes.exchanges)
+        .max(counts.pipes.integers * 2.0 / warps_a_cycle)
         .max(counts.lines_written * given.store.0)
         .max(counts.l2_read / given.l2_unit)
         .max(counts.instructions.all() / warps_a_cycle)
@@ -453,7 +382,8 @@ fn levels(device: &Device, given: &Calibration, counts: &Counts, excess: f64) ->
         (Bottleneck::Memory, memory),
         (Bottleneck::L2, Cycles(counts.l2_read / given.l2) / device.clock),
         (Bottleneck::Stores, stores.max(on_unit(counts.lines_written * given.store.0))),
-        (l1, on_unit(counts.lines + counts.wavefronts)),
+        (l1, on_unit(counts.lines + counts.wavefronts + counts.pipes.exchanges)),
+        (Bottleneck::Integers, on_unit(counts.pipes.integers * 2.0 / warps_a_cycle)),
         (Bottleneck::Issue, on_unit(counts.instructions.all() / warps_a_cycle)),
         (Bottleneck::Arithmetic, Seconds(excess * counts.operations / device.peak_single().0)),
     ]

@@ -69,6 +69,7 @@ pub type Kind = (What, u32);
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Run {
     arithmetic: f64,
+    integers: f64,
     counted: Vec<(Kind, f64)>,
     control: f64,
     /// What a warp takes for it.
@@ -229,7 +230,10 @@ impl Text {
                 }
                 _ => match counted(&parts, line) {
                     Some(kind) => run.add(kind),
-                    None => run.arithmetic += 1.0,
+                    None => {
+                        run.arithmetic += 1.0;
+                        run.integers += integers(&parts);
+                    }
                 },
             }
         }
@@ -246,6 +250,7 @@ impl Text {
         let mut all = Executed::default();
         for (run, times) in self.0.iter().zip(self.often(executed, |_, times| times)) {
             all.arithmetic += run.arithmetic * times;
+            all.integers += run.integers * times;
             all.control += run.control * times;
             all.cycles += run.cycles * times;
         }
@@ -306,12 +311,35 @@ impl Text {
 pub struct Executed {
     /// Instructions that compute.
     pub arithmetic: f64,
+    /// What of them takes the units that half of the lanes have, those of 64 bits twice.
+    pub integers: f64,
     /// Branches and returns. Those of the source are more: the compiler makes predicates of some.
     pub control: f64,
     /// Cycles that the warps would take if each were alone on a multiprocessor.
     pub cycles: f64,
     /// How often the warps wait for what they load from global memory, loads that are in flight together once.
     pub waits: f64,
+}
+
+/// What an instruction that computes takes of the units that half of the lanes have, by the parts of its name. From
+/// compute capability 8.0 on integers, logic, comparisons, minima and selections go through 64 lanes of 128, additions
+/// and products of floats do not (NVIDIA, CUDA C++ programming guide, throughput of native arithmetic instructions).
+/// Registers have 32 bits: of 64 there are two instructions.
+fn integers(parts: &[&str]) -> f64 {
+    let is_float =
+        parts.iter().any(|part| matches!(*part, "f16" | "f16x2" | "bf16" | "bf16x2" | "f32" | "f64"));
+    match parts[0] {
+        "add" | "sub" | "mul" | "fma" | "mad" | "neg" | "abs" | "rcp" | "sqrt" | "rsqrt" | "div"
+            if is_float =>
+        {
+            0.0
+        }
+        // By the copy engine and by barriers.
+        "cp" | "mbarrier" | "prefetch" | "fence" | "elect" | "setmaxnreg" | "pragma" => 0.0,
+        "cvt" if is_float => 1.0,
+        _ if parts.iter().any(|part| matches!(*part, "b64" | "s64" | "u64")) => 2.0,
+        _ => 1.0,
+    }
 }
 
 /// What the simulator counts an instruction as, by the parts of its name.

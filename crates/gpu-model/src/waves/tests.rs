@@ -216,3 +216,29 @@ fn a_device_that_was_not_measured() {
     let error = predict(&v100, &Counts::empty("any", 1, 32));
     assert_eq!(error, Err(Error::NotGiven { device: "Tesla V100 PCIe 16GB".to_owned(), field: "waves" }));
 }
+
+/// Warps compare 64 lanes a cycle and multiprocessor, exchange 32, and the tensor cores do what the data sheet says; for
+/// warps less of it. A device without tensor cores refuses.
+#[test]
+fn single_units_are_levels() {
+    let device = Device::by_name("h200").expect("it is described");
+    let level = |pipes: Pipes, bottleneck| {
+        let counts = Counts { pipes, ..Counts::empty("units", 132, 256) };
+        let found = predict(&device, &counts).expect("it is described");
+        let level = found.levels.iter().find(|(one, _)| *one == bottleneck).expect("it is a level");
+        level.1.0
+    };
+    let near = |one: f64, other: f64| (one - other).abs() <= 1e-12 * other;
+    let cycles = |count: f64| count / 132.0 / device.clock.0;
+    let integers = Pipes { integers: 1e9, ..Pipes::default() };
+    assert!(near(level(integers, Bottleneck::Integers), cycles(5e8)));
+    let exchanges = Pipes { exchanges: 1e9, ..Pipes::default() };
+    assert!(near(level(exchanges, Bottleneck::L1), cycles(1e9)));
+    let warpgroups = Pipes { warpgroups: 989.4e9, ..Pipes::default() };
+    assert!(near(level(warpgroups, Bottleneck::Tensor), 1e-3));
+    let warps = Pipes { warps: 989.4e9, ..Pipes::default() };
+    assert!(near(level(warps, Bottleneck::Tensor), 1e-3 / 0.629));
+    let without = Device { tensor: None, ..device.clone() };
+    let counts = Counts { pipes: warps, ..Counts::empty("units", 132, 256) };
+    assert!(matches!(predict(&without, &counts), Err(Error::NotGiven { field: "tensor", .. })));
+}

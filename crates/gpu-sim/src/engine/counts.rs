@@ -23,7 +23,7 @@ pub(crate) struct Event {
     pub(crate) site: u16,
     pub(crate) operation: Operation,
     pub(crate) size: u8,
-    /// Asynchronous copies: the offset in shared memory. Branches: the arm.
+    /// Asynchronous copies: the offset in shared memory. Branches: the arm. Operations of warpgroups: bytes.
     pub(crate) extra: u32,
     pub(crate) address: u64,
 }
@@ -158,6 +158,16 @@ impl Tally {
             Operation::AsyncCopy => {
                 count.sectors += sectors(events);
                 count.wavefronts += wavefronts(events, |event| event.extra.into());
+            }
+            // A row of 128 bytes is a pass.
+            Operation::BoxCopy => {
+                let row = |event: &Event| (event.address, u64::from(event.size));
+                let touched = |(address, size): (u64, u64)| (address + size).div_ceil(32) - address / 32;
+                count.sectors += events.iter().map(row).map(touched).sum::<u64>();
+                count.wavefronts += events.len() as u64;
+            }
+            Operation::WarpgroupMatrix => {
+                count.bytes += events.iter().map(|one| u64::from(one.extra)).sum::<u64>()
             }
             Operation::Branch => {
                 count.divergent += u64::from(events.iter().any(|event| event.extra != first.extra));

@@ -75,12 +75,12 @@ impl Walks {
             is_new
         };
         match event.operation {
-            Operation::GlobalLoad | Operation::ReadOnlyLoad | Operation::AsyncCopy => {
+            Operation::GlobalLoad | Operation::ReadOnlyLoad | Operation::AsyncCopy | Operation::BoxCopy => {
                 let is_new = !known.contains(&event.site) && once(places);
                 path.loads += u64::from(is_new && reach >= Reach::L2);
                 path.memory += u64::from(is_new && reach == Reach::Memory);
                 // Asynchronous copies are waited for where the kernel says so, not where a register is read.
-                if event.operation != Operation::AsyncCopy {
+                if !matches!(event.operation, Operation::AsyncCopy | Operation::BoxCopy) {
                     path.all_loads += 1;
                     path.misses += u64::from(reach >= Reach::L2);
                     path.memory_misses += u64::from(reach == Reach::Memory);

@@ -9,11 +9,14 @@ use std::rc::Rc;
 
 use super::access::Access;
 use super::block::Status;
+use super::counts::Event;
 use super::{Caller, Engine};
 use crate::clock::{View, join_into};
+use crate::config::Record;
 use crate::device::Box3;
 use crate::fault::{Direction, FaultKind, Space};
 use crate::geometry::WARP;
+use crate::report::Operation;
 
 /// A barrier.
 struct Barrier {
@@ -264,6 +267,7 @@ impl Engine {
             if unwritten {
                 self.unwritten(Space::Global, address, len, Access::Read, caller);
             }
+            self.log_row(site, address, len);
             if watches {
                 self.check_earlier(address, len, Access::Read, false, caller);
                 if let Some(conflict) = self.check_global(address, len, Access::Read, site) {
@@ -292,6 +296,18 @@ impl Engine {
         self.flights += 1;
         let gid = self.current.gid;
         self.block().phases.flights.push(Flight { gid, barrier, shared: offset, bytes, view, caller });
+    }
+
+    /// Logs a row of a box, in pieces of a line at most.
+    fn log_row(&mut self, site: u16, address: u64, len: usize) {
+        const LINE: usize = 128;
+        if self.record == Record::Full {
+            for done in (0..len).step_by(LINE) {
+                let (operation, size) = (Operation::BoxCopy, (len - done).min(LINE) as u8);
+                let address = address + done as u64;
+                self.log_event(Event { site, operation, size, extra: 0, address });
+            }
+        }
     }
 
     /// A drawn copy of a drawn block arrives.

@@ -4,12 +4,14 @@ use std::rc::Rc;
 
 use super::access::Access;
 use super::block::Status;
+use super::counts::Event;
 use super::sync::same_place;
 use super::{Caller, Engine};
 use crate::clock::join_into;
 use crate::config::Record;
 use crate::fault::{Direction, FaultKind, Space};
 use crate::geometry::WARP;
+use crate::report::Operation;
 
 /// Threads of a warpgroup.
 pub(crate) const WARPGROUP: u32 = 128;
@@ -86,6 +88,11 @@ impl Engine {
         self.blocks[slot].groups.meetings[group] = None;
         if !tiles.is_empty() {
             self.read_tiles(first, tiles, caller);
+            if self.record == Record::Full {
+                let (operation, size) = (Operation::WarpgroupMatrix, tiles.last().map_or(0, |tile| tile.1));
+                let site = self.site(caller);
+                self.log_event(Event { site, operation, size: 0, extra: size, address: 0 });
+            }
             let bytes = read(self.blocks[slot].shared.bytes());
             self.blocks[slot].groups.read[group] = Rc::new(bytes);
         }

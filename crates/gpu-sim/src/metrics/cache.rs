@@ -186,11 +186,19 @@ impl Hierarchy {
         let before = self.traffic;
         let mut parts = std::mem::take(&mut self.parts);
         parts.clear();
-        for event in events {
-            let (line, bit) = (event.address / LINE, 1 << (event.address % LINE / SECTOR));
+        let mut add = |address: u64| {
+            let (line, bit) = (address / LINE, 1 << (address % LINE / SECTOR));
             match parts.last_mut() {
                 Some((last, sectors)) if *last == line => *sectors |= bit,
                 _ => parts.push((line, bit)),
+            }
+        };
+        for event in events {
+            add(event.address);
+            // Only rows of boxes are longer than what a lane accesses, which lies in a sector.
+            if operation == Operation::BoxCopy {
+                let next = (event.address / SECTOR + 1) * SECTOR;
+                (next..event.address + u64::from(event.size)).step_by(SECTOR as usize).for_each(&mut add);
             }
         }
         parts.sort_unstable();
@@ -201,8 +209,9 @@ impl Hierarchy {
             }
             same
         });
-        // Copies of 16 bytes bypass L1 (`cp.async.cg`).
-        let bypass = operation == Operation::AsyncCopy && events[0].size == 16;
+        // Copies of 16 bytes bypass L1 (`cp.async.cg`), and so does the copy engine.
+        let bypass =
+            operation == Operation::BoxCopy || operation == Operation::AsyncCopy && events[0].size == 16;
         for &(line, sectors) in &parts {
             match operation {
                 Operation::GlobalStore => self.store(line, sectors),

@@ -1,0 +1,177 @@
+//! Counts of factorisations and of systems with them.
+//!
+//! Of a batch some matrices are simulated, which have nothing to do with each other. Matrices are smaller than they are,
+//! and what each launch does follows the polynomial of their rows. A large matrix is factored by blocks that wait for
+//! each other's panels: between two pivots on the diagonal is what a block does alone in a matrix of one tile, and a
+//! matrix has as many of these one after the other as it has rows.
+
+use std::error::Error;
+
+use gpu_benches::factor::{Op, Shape, measure};
+use gpu_core::Device;
+use gpu_examples::predicted::{Counted, side_by_side};
+use gpu_linalg::plan::factor::{Kernel, STEP, is_whole, tiles};
+use gpu_model::units::Bytes;
+use gpu_model::waves::{Counts, combined, extrapolate, scale, simulated};
+use gpu_sim::Config;
+
+use super::cases::Counting;
+
+/// The most rows of a matrix that is simulated.
+const ROWS: usize = 256;
+/// Matrices of a batch of which a few blocks are simulated.
+const COUNT: usize = 256;
+
+/// Bytes of an element.
+fn bytes(shape: Shape) -> usize {
+    if shape.element == "f32" { 4 } else { 8 }
+}
+
+/// 32-bit operations, of `f64` on the tensor cores as many as there are, and bytes that any implementation moves: a
+/// triangle is read, and another one written, or right-hand sides.
+pub fn demand(shape: Shape) -> [f64; 2] {
+    let Shape { n, count, .. } = shape;
+    let triangle = n * (n + 1) / 2;
+    let elements = match shape.op {
+        Op::Potrf => 2 * triangle,
+        Op::Potrs(columns) => triangle + 2 * n * columns,
+    };
+    // A unit for two operations of 32 bits does one of 64; large matrices are factored by the tensor cores, which do
+    // as many.
+    let is_tiled = shape.op == Op::Potrf && !is_whole(n, count);
+    let units = if shape.element == "f64" && !is_tiled { 2.0 } else { 1.0 };
+    [units * shape.operations(), (count * elements * bytes(shape)) as f64]
+}
+
+/// What a shape counts.
+///
+/// # Errors
+/// Those of the simulator.
+pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
+    let is_whole = is_whole(shape.n, shape.count);
+    let mut counted = match shape.op {
+        _ if shape.n <= ROWS => batch(shape, counting)?,
+        Op::Potrf if is_whole => grown(shape, counting)?,
+        Op::Potrf => tiled(shape, counting)?,
+        Op::Potrs(_) => grown(shape, counting)?,
+    };
+    let [operations, least] = demand(shape);
+    for launches in [&mut counted.launches, &mut counted.smaller] {
+        let longest = launches
+            .iter_mut()
+            .max_by(|one, other| one.instructions.all().total_cmp(&other.instructions.all()));
+        if let Some(longest) = longest {
+            longest.operations = operations;
+            // What was small fitted into the cache, whatever is read again.
+            let read = (least - longest.memory_written.0).max(0.0);
+            longest.memory_read = Bytes(longest.memory_read.0.max(read.min(least)));
+        }
+    }
+    Ok(counted)
+}
+
+/// As many matrices of each launch as there are.
+fn all_of(launch: &Counts, shape: Shape, count: usize) -> Result<Counts, gpu_model::Error> {
+    let count = count as f64;
+    Ok(scale((launch, count / 2.0), (launch, count), shape.count as f64, None)?.counts)
+}
+
+/// Matrices with as many rows as they have.
+fn batch(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
+    let count = shape.count.min(COUNT);
+    let blocks = [1, 2].map(|blocks| (shape.count > 1).then_some(blocks));
+    let some = Shape { count, ..shape };
+    let [smaller, launches] = side_by_side(blocks, |sample| simulate(some, sample, counting))?;
+    let all =
+        |launches: &[Counts]| launches.iter().map(|one| all_of(one, shape, count)).collect::<Result<_, _>>();
+    Ok(Counted { launches: all(&launches)?, smaller: all(&smaller)?, simulated: shape.n })
+}
+
+/// Some blocks of a batch of matrices with fewer rows, of which the polynomial of the third degree is taken.
+fn grown(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
+    let sizes = [1, 2, 3, 4].map(|part| part * ROWS / 4);
+    let count = shape.count.min(COUNT);
+    let of = |n: usize| Shape { n, count, ..shape };
+    let sample = (shape.count > 1).then_some(1);
+    let [one, two] = side_by_side([[sizes[0], sizes[2]], [sizes[1], sizes[3]]], |pair| {
+        pair.iter().map(|&n| simulate(of(n), sample, counting)).collect::<Result<Vec<_>, _>>()
+    })?;
+    let all = [&one[0], &two[0], &one[1], &two[1]];
+    let launches = all[3].len();
+    if all.iter().any(|one| one.len() != launches) {
+        return Err(format!("{shape}: other numbers of rows have other launches").into());
+    }
+    let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: sizes[3] };
+    for number in 0..launches {
+        let points: Vec<(Counts, f64)> =
+            all.iter().zip(sizes).map(|(one, n)| (one[number].clone(), n as f64)).collect();
+        // A block for each matrix, or for some rows.
+        let [less, most] = [&points[2], &points[3]].map(|(counts, n)| (counts.blocks as f64, *n));
+        let more = (most.0 - less.0) / (most.1 - less.1) * (shape.n as f64 - most.1);
+        let found = extrapolate(&points, shape.n as f64, (most.0 + more).round() as u64)?;
+        counted.launches.push(all_of(&found.counts, shape, count)?);
+        counted.smaller.push(all_of(&found.smaller, shape, count)?);
+    }
+    if shape.op == Op::Potrf {
+        // More rows have larger blocks, of which fewer are resident.
+        let most = u32::try_from(shape.n)?;
+        let config = match shape.element {
+            "f32" => Kernel::of(shape.n).launch::<f32>(shape.count, most)?,
+            _ => Kernel::of(shape.n).launch::<f64>(shape.count, most)?,
+        };
+        for launch in counted.launches.iter_mut().chain(&mut counted.smaller) {
+            launch.threads = config.block.iter().product();
+            launch.shared = Bytes(config.shared_bytes.into());
+        }
+    }
+    Ok(counted)
+}
+
+/// A large matrix, by a launch whose blocks take tile after tile. Of t rows of tiles t (t + 1) / 2 are solved or
+/// factored, and t (t² - 1) / 6 products of two are taken off before. What either does follows from two and from three
+/// rows of tiles.
+fn tiled(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
+    let sizes = [2, 3].map(|rows| rows * STEP);
+    let [small, large] = side_by_side(sizes, |n| simulate(Shape { n, count: 1, ..shape }, None, counting))?;
+    if small.len() != large.len() {
+        return Err(format!("{shape}: other numbers of rows have other launches").into());
+    }
+    let multiprocessors = Device::simulator().planned_multiprocessors() as usize;
+    let rows = shape.n as f64 / STEP as f64;
+    let (solved, products) = (rows * (rows + 1.0) / 2.0, rows * (rows * rows - 1.0) / 6.0);
+    // Two rows of tiles have a product and three tiles, three have four and six.
+    let of_large = (3.0 * products - solved) / 6.0;
+    let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: sizes[1] };
+    for (small, large) in small.iter().zip(&large) {
+        if large.kernel == "fill" {
+            counted.launches.push(large.clone());
+            counted.smaller.push(small.clone());
+            continue;
+        }
+        let all = combined(&[(small.clone(), products - 4.0 * of_large), (large.clone(), of_large)]);
+        let path = |mut launch: Counts| {
+            let area = (rows / 3.0).powi(2);
+            // The matrix itself is read and written once.
+            launch.memory_read = large.memory_read * area;
+            launch.memory_written = large.memory_written * area;
+            // From the first pivot to the last: what the block that does most of it does for two tiles on the diagonal.
+            launch.waits = large.waits;
+            launch.waits.shared = (small.waits.shared + small.last.shared) * rows;
+            launch.waits.computing = small.waits.computing * rows;
+            (launch.waits.turns, launch.last) = (0.0, small.last);
+            launch.last.shared = 0.0;
+            launch.chain = (rows - 1.0).max(0.0);
+            launch.blocks = tiles(shape.n).min(multiprocessors) as u64;
+            launch
+        };
+        counted.launches.push(path(all));
+        counted.smaller.push(path(large.clone().times(products / 4.0)));
+    }
+    Ok(counted)
+}
+
+fn simulate(shape: Shape, sample: Option<u32>, counting: &Counting) -> Result<Vec<Counts>, String> {
+    let device = Device::simulator_with(Config { sample, ..simulated::config(counting.caches) });
+    measure(&device, &shape, false).map_err(|error| format!("{shape}: {error}"))?;
+    counting.launched_by_units(&device, 0.0)
+}

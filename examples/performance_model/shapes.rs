@@ -1,0 +1,233 @@
+//! The shapes that gpu-benches has programs of their own for: selections and sorts of segments, products on the tensor
+//! cores, factorisations and their systems, symmetric updates, and what is done with sparse matrices.
+//!
+//! Of each program the shapes of the figures are predicted, and every so many-th of those that a seed drew, by a rule
+//! that was fixed before any of them was predicted. They were timed again and again on one input.
+
+use std::collections::HashMap;
+use std::error::Error;
+
+use gpu_benches::suite::sparse::{Structure, Timed, structures};
+use gpu_benches::{factor as factors, level3 as updates, shapes as sorts, tensor as tensors};
+use gpu_core::Device;
+use gpu_examples::predicted::Counted;
+use gpu_model::literature::roofline::Demand;
+use gpu_model::units::Bytes;
+use serde::Deserialize;
+
+use super::cases::Counting;
+use super::sparse::{self, Operation};
+use super::{factor, level3, sorting, tensor};
+
+/// Every so many-th of the drawn shapes of sorts, and of products on the tensor cores, of which 200 come last.
+const EVERY_SORT: usize = 4;
+const EVERY_TENSOR: usize = 10;
+const DRAWN_TENSOR: usize = 200;
+
+/// How often each operation of a sparse matrix is timed.
+const ROUNDS: usize = 21;
+
+/// A shape of one of these programs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// The first keys, or segments in order.
+    Sort(sorts::Shape),
+    /// A product on the tensor cores.
+    Tensor(tensors::Shape),
+    /// A factorisation, or systems with factors.
+    Factor(factors::Shape),
+    /// A symmetric update, or a triangular system.
+    Level3(updates::Shape),
+    /// Something done with a sparse matrix.
+    Sparse(Structure, Operation),
+}
+
+/// A line of a program's results.
+#[derive(Deserialize)]
+struct Line {
+    suite: String,
+    peer: String,
+    shape: Option<String>,
+    operation: Option<String>,
+    algorithm: Option<String>,
+    ms_median: f64,
+    date: String,
+}
+
+impl Shape {
+    /// All of them.
+    pub fn all() -> Vec<Self> {
+        let (drawn, figures): (Vec<_>, Vec<_>) = sorts::shapes().into_iter().partition(|shape| shape.drawn);
+        let sorts = figures.into_iter().chain(drawn.into_iter().step_by(EVERY_SORT)).map(Self::Sort);
+        let mut products = tensors::shapes();
+        let drawn = products.split_off(products.len().saturating_sub(DRAWN_TENSOR));
+        let products = products.into_iter().chain(drawn.into_iter().step_by(EVERY_TENSOR));
+        let factors = factors::shapes().into_iter().filter(|shape| !shape.drawn).map(Self::Factor);
+        let updates = updates::shapes().into_iter().filter(|shape| !shape.drawn).map(Self::Level3);
+        let sparse = structures().into_iter().filter(|structure| !structure.drawn).flat_map(|structure| {
+            Operation::all().into_iter().map(move |operation| Self::Sparse(structure, operation))
+        });
+        sorts.chain(products.map(Self::Tensor)).chain(factors).chain(updates).chain(sparse).collect()
+    }
+
+    /// What its results are called: suite, shape, and of sparse matrices operation and algorithm.
+    fn result(self) -> (&'static str, String) {
+        match self {
+            Self::Factor(shape) => ("factor", shape.to_string()),
+            Self::Level3(shape) => ("level3", shape.to_string()),
+            Self::Sparse(structure, operation) => {
+                let [operation, algorithm] = operation.names();
+                ("sparse", format!("{operation} {algorithm} {structure}").replace("  ", " "))
+            }
+            Self::Sort(shape) => ("sort-shapes", shape.to_string()),
+            Self::Tensor(shape) => ("tensor", shape.to_string()),
+        }
+    }
+
+    /// As `--kernel` takes it.
+    pub fn name(self) -> String {
+        let name = self.result().1.replace(' ', "/");
+        if matches!(self, Self::Sparse(..)) { format!("sparse/{name}") } else { name }
+    }
+
+    /// What its errors are put together with.
+    pub fn family(self) -> &'static str {
+        match self {
+            Self::Sort(sorts::Shape { op: sorts::Op::TopK(_), .. }) => "selections",
+            Self::Sort(_) => "sorts of segments",
+            Self::Tensor(tensors::Shape { element: "tf32", .. }) => "products of tf32",
+            Self::Tensor(tensors::Shape { element: "i8", .. }) => "products of bytes",
+            Self::Tensor(_) => "products of 16 bits",
+            Self::Factor(factors::Shape { op: factors::Op::Potrf, count: 1, .. }) => {
+                "factors of large matrices"
+            }
+            Self::Factor(factors::Shape { op: factors::Op::Potrf, .. }) => "factors of batches",
+            Self::Factor(_) => "systems of factors",
+            Self::Level3(updates::Shape { op: updates::Op::Trsm, .. }) => "triangular systems",
+            Self::Level3(_) => "symmetric updates",
+            Self::Sparse(_, Operation::Spmv(_) | Operation::Spmm(_)) => "sparse products",
+            Self::Sparse(_, Operation::Transpose) => "sparse transpositions",
+            Self::Sparse(..) => "sparse systems",
+        }
+    }
+
+    /// How large it is, for a table.
+    pub fn size(self) -> usize {
+        match self {
+            Self::Sort(shape) => shape.len,
+            Self::Tensor(shape) => shape.size[0] * shape.size[1] * shape.count,
+            Self::Factor(shape) => shape.n * shape.n * shape.count,
+            Self::Level3(shape) => shape.extents[0] * shape.extents[0],
+            Self::Sparse(structure, _) => structure.rows as usize,
+        }
+    }
+
+    /// What any implementation has to compute, in 32-bit operations, and to read and write.
+    pub fn demand(self) -> Demand {
+        let (operations, bytes) = match self {
+            Self::Sort(shape) => (0.0, sorting::bytes(shape)),
+            Self::Tensor(shape) => (0.0, tensor::demand(shape)[1]),
+            Self::Factor(shape) => factor::demand(shape).into(),
+            Self::Level3(shape) => level3::demand(shape).into(),
+            Self::Sparse(structure, operation) => (0.0, sparse::bytes(structure, operation)),
+        };
+        Demand { operations, bytes: vec![Bytes(bytes)] }
+    }
+
+    /// Its milliseconds on a device, as its program measures them.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn measure(self, device: &Device) -> Result<f64, Box<dyn Error>> {
+        Ok(match self {
+            Self::Sort(shape) => sorts::measure(device, &shape, false)?,
+            Self::Tensor(shape) => tensors::measure(device, &shape, None, false)?,
+            Self::Factor(shape) => factors::measure(device, &shape, false)?,
+            Self::Level3(shape) => updates::measure(device, &shape, None, false)?,
+            Self::Sparse(structure, operation) => {
+                let [operation, algorithm] = operation.names();
+                let all = gpu_benches::suite::sparse::measure(device, &structure.arrays(), ROUNDS, false)?;
+                let is_it = |one: &&Timed| one.operation == operation && one.algorithm == algorithm;
+                all.iter().find(is_it).ok_or_else(|| format!("{} was not timed", self.name()))?.ms
+            }
+        })
+    }
+
+    /// What it counts.
+    ///
+    /// # Errors
+    /// Those of the simulator.
+    pub fn count(self, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
+        match self {
+            Self::Sort(shape) => sorting::count(shape, counting),
+            Self::Tensor(shape) => tensor::count(shape, counting),
+            Self::Factor(shape) => factor::count(shape, counting),
+            Self::Level3(shape) => level3::count(shape, counting),
+            Self::Sparse(structure, operation) => sparse::count(structure, operation, counting),
+        }
+    }
+}
+
+/// The microseconds of the shapes of which there is a result, the newest one.
+///
+/// # Errors
+/// Where a line is no result.
+pub fn newest(texts: &[&str]) -> Result<Vec<(Shape, f64)>, serde_json::Error> {
+    let mut newest: HashMap<(String, String), (String, f64)> = HashMap::new();
+    for line in texts.iter().flat_map(|text| text.lines()) {
+        let Line { suite, peer, shape: Some(shape), operation, algorithm, ms_median, date } =
+            serde_json::from_str(line)?
+        else {
+            continue;
+        };
+        let words = [operation.unwrap_or_default(), algorithm.unwrap_or_default(), shape];
+        let name = words.iter().filter(|word| !word.is_empty()).map(String::as_str).collect::<Vec<_>>();
+        let of_shape = newest.entry((suite, name.join(" "))).or_default();
+        if peer == gpu_benches::report::OURS && date >= of_shape.0 {
+            *of_shape = (date, ms_median * 1e3);
+        }
+    }
+    let found = Shape::all().into_iter().filter_map(|shape| {
+        let (suite, name) = shape.result();
+        let (_, time) = newest.get(&(suite.to_owned(), name))?;
+        (*time > 0.0).then_some((shape, *time))
+    });
+    Ok(found.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_shape_has_a_name_of_its_own() {
+        let all = Shape::all();
+        let mut names: Vec<String> = all.iter().map(|shape| shape.name()).collect();
+        names.sort_unstable();
+        let before = names.len();
+        names.dedup();
+        assert!(names.len() == before && before > 200, "{} of {before}", names.len());
+        for shape in all {
+            let Demand { operations, bytes } = shape.demand();
+            assert!(operations >= 0.0 && bytes[0].0 > 0.0 && shape.size() > 0, "{}", shape.name());
+        }
+    }
+
+    #[test]
+    fn the_newest_result_of_a_shape_counts() {
+        let line = |peer: &str, time: f64, date: &str| {
+            format!(
+                r#"{{"suite":"factor","peer":"{peer}","shape":"potrf f64 512 1 l 0 0 0","ms_median":{time},"date":"{date}"}}"#
+            )
+        };
+        let text = [line("ours", 2.0, "2"), line("ours", 3.0, "1"), line("cusolver", 4.0, "3")].join("\n");
+        let [(shape, time)] = newest(&[&text]).expect("they are lines")[..] else { panic!("there is one") };
+        assert_eq!((shape.name().as_str(), time), ("potrf/f64/512/1/l/0/0/0", 2000.0));
+        let sparse = r#"{"suite":"sparse","peer":"ours","shape":"band 200000 16 0 0","operation":"spmv",
+            "algorithm":"Thread","ms_median":0.5,"date":"1"}"#;
+        let [(shape, time)] = newest(&[&sparse.replace('\n', "")]).expect("a line")[..] else {
+            panic!("there is one")
+        };
+        assert_eq!((shape.family(), time), ("sparse products", 500.0));
+    }
+}

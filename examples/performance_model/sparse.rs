@@ -1,0 +1,262 @@
+//! Counts of sparse matrices' operations.
+//!
+//! Products and their rows have nothing to do with each other: of a matrix with fewer rows, more than what a
+//! multiprocessor's cache has room for, a few blocks are simulated. Systems and what is done with structures are
+//! simulated as a whole, of two small matrices. Of systems rows wait for others: the chain is as long as the whole
+//! structure has levels.
+
+use std::error::Error;
+
+use gpu_benches::suite::sparse::{COLUMNS, Kind, Structure};
+use gpu_core::{Device, Layout, Matrix, MatrixMut, Stream};
+use gpu_examples::predicted::{Counted, side_by_side};
+use gpu_model::waves::{Counts, scale, simulated};
+use gpu_sim::{Config, Record};
+use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, transpose};
+
+use super::cases::Counting;
+
+/// Rows of which a sample of blocks is simulated, and how many blocks.
+const SAMPLED: [u32; 2] = [1 << 17, 1 << 18];
+const BLOCKS: u32 = 8;
+/// Rows that are simulated as a whole, and those of systems in which rows wait for the row before.
+const WHOLE: [u32; 2] = [1 << 11, 1 << 12];
+const BAND: [u32; 2] = [1 << 9, 1 << 10];
+
+/// What is done with a matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Operation {
+    /// Its product with a vector.
+    Spmv(Strategy),
+    /// With several vectors, whether row-major.
+    Spmm(bool),
+    /// The solution of its system.
+    Solve(Algorithm),
+    /// Of several, whether row-major.
+    SolveMany(bool),
+    /// Of the transposed system, from the last row on.
+    Backwards(Algorithm),
+    /// Its transposition.
+    Transpose,
+}
+
+impl Operation {
+    /// All of them.
+    pub fn all() -> Vec<Self> {
+        let products = [Strategy::Thread, Strategy::Lanes4, Strategy::Balanced].map(Self::Spmv);
+        let several = [true, false].map(Self::Spmm);
+        let systems = Algorithm::ALL.map(Self::Solve).into_iter().chain(Algorithm::ALL.map(Self::Backwards));
+        let systems = systems.chain([true, false].map(Self::SolveMany));
+        products.into_iter().chain(several).chain(systems).chain([Self::Transpose]).collect()
+    }
+
+    /// What it and its algorithm are called in results.
+    pub fn names(self) -> [String; 2] {
+        match self {
+            Self::Spmv(strategy) => ["spmv".into(), format!("{strategy:?}")],
+            Self::Spmm(true) => ["spmm".into(), "row-major".into()],
+            Self::Spmm(false) => ["spmm".into(), "column-major".into()],
+            Self::Solve(algorithm) => ["solve".into(), format!("{algorithm:?}")],
+            Self::SolveMany(true) => ["solve many".into(), "row-major".into()],
+            Self::SolveMany(false) => ["solve many".into(), "column-major".into()],
+            Self::Backwards(algorithm) => ["solve Aᵀ".into(), format!("{algorithm:?}")],
+            Self::Transpose => ["transpose".into(), String::new()],
+        }
+    }
+
+    /// Whether a sample of its blocks stands for all: not where a launch adds what all blocks of another one left.
+    /// By which algorithm it solves a system, if it does.
+    fn algorithm(self) -> Option<Algorithm> {
+        match self {
+            Self::Solve(algorithm) | Self::Backwards(algorithm) => Some(algorithm),
+            Self::SolveMany(_) => Some(Algorithm::Auto),
+            _ => None,
+        }
+    }
+
+    fn is_sampled(self) -> bool {
+        matches!(self, Self::Spmv(Strategy::Thread | Strategy::Lanes4) | Self::Spmm(_))
+    }
+}
+
+/// Entries of a structure, about.
+fn entries(structure: Structure) -> f64 {
+    let rows = f64::from(structure.rows);
+    match structure.kind {
+        Kind::Laplacian => 4.0 * rows,
+        Kind::Plane => 3.0 * rows,
+        Kind::Random => f64::from(structure.a) * rows,
+        Kind::Band => f64::from(structure.a + 1) * rows,
+        _ => f64::NAN,
+    }
+}
+
+/// Bytes that any implementation reads and writes.
+pub fn bytes(structure: Structure, operation: Operation) -> f64 {
+    let rows = f64::from(structure.rows);
+    let matrix = 12.0 * entries(structure) + 4.0 * (rows + 1.0);
+    match operation {
+        Operation::Spmm(_) | Operation::SolveMany(_) => matrix + 16.0 * rows * COLUMNS as f64,
+        Operation::Transpose => 2.0 * matrix,
+        _ => matrix + 16.0 * rows,
+    }
+}
+
+/// The same structure of about so many rows.
+fn shrunk(structure: Structure, rows: u32) -> Structure {
+    if structure.rows <= rows {
+        return structure;
+    }
+    match structure.kind {
+        Kind::Laplacian => {
+            let edge = f64::from(rows).cbrt().round() as u32;
+            Structure { rows: edge * edge * edge, a: edge, ..structure }
+        }
+        _ => Structure { rows, ..structure },
+    }
+}
+
+/// Levels of a structure: a row is one level behind the last of those that it waits for.
+fn levels(structure: Structure) -> f64 {
+    let mut level = vec![0_u32; structure.rows as usize];
+    let (mut columns, mut most) = (Vec::new(), 0);
+    for row in 0..structure.rows {
+        structure.columns(row, &mut columns);
+        let before = columns.iter().filter(|&&column| column < row);
+        let own = before.map(|&column| level[column as usize]).max().unwrap_or(0) + 1;
+        level[row as usize] = own;
+        most = most.max(own);
+    }
+    most.into()
+}
+
+/// What an operation counts.
+///
+/// # Errors
+/// Those of the simulator.
+pub fn count(
+    structure: Structure,
+    operation: Operation,
+    counting: &Counting,
+) -> Result<Counted, Box<dyn Error>> {
+    let is_sampled = operation.is_sampled();
+    let algorithm = operation.algorithm();
+    if algorithm == Some(Algorithm::Levels) && structure.kind != Kind::Band {
+        return Err("levels that are large are launches of their own, those of a small matrix are not".into());
+    }
+    let is_band = structure.kind == Kind::Band && algorithm.is_some();
+    let sizes = if is_sampled {
+        SAMPLED
+    } else if is_band {
+        BAND
+    } else {
+        WHOLE
+    };
+    let smaller = sizes.map(|rows| shrunk(structure, rows));
+    let [of_small, of_large] = side_by_side(smaller, |one| simulate(one, operation, counting))?;
+    if of_small.len() != of_large.len() {
+        let names = smaller.map(|one| one.to_string());
+        return Err(format!("{} and {} differ in their launches", names[0], names[1]).into());
+    }
+    let is_free = algorithm.is_some_and(|algorithm| algorithm != Algorithm::Levels);
+    let waiting = is_free.then(|| levels(structure));
+    let [few, many] = smaller.map(|one| f64::from(one.rows));
+    let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: many as usize };
+    for (small, large) in of_small.iter().zip(&of_large) {
+        let fixed = (small.blocks == large.blocks).then_some(large.blocks);
+        let scaled = scale((small, few), (large, many), f64::from(structure.rows), fixed)?;
+        for (launches, mut launch) in
+            [(&mut counted.launches, scaled.counts), (&mut counted.smaller, scaled.smaller)]
+        {
+            // A row stores what those wait for that come after it, level after level.
+            if let (Some(levels), true) = (waiting, launch.chain > 0.0) {
+                launch.chain = levels;
+            }
+            launches.push(launch);
+        }
+    }
+    Ok(counted)
+}
+
+fn simulate(structure: Structure, operation: Operation, counting: &Counting) -> Result<Vec<Counts>, String> {
+    let sample = operation.is_sampled().then_some(BLOCKS);
+    // What is known of the structure is found by all blocks, of which nothing is counted.
+    let whole = simulated::config(counting.caches);
+    let device = Device::simulator_with(Config { record: Record::Off, caches: None, ..whole.clone() });
+    let run = || -> Result<(), Box<dyn Error>> {
+        let (offsets, indices, values) = structure.arrays();
+        let rows = offsets.len() - 1;
+        let a = Csr::upload(&device, rows, rows, &offsets, &indices, &values)?;
+        let (stream, right) = (device.stream()?, device.upload(&vec![1.0; rows])?);
+        let mut out = device.zeroed::<f64>(rows)?;
+        let simulator = device.as_simulator().ok_or("the simulator is a simulator")?;
+        let begin = |stream: &Stream| -> Result<(), gpu_core::Error> {
+            stream.synchronize()?;
+            drop((simulator.take_reports(), simulator.take_fills()));
+            simulator.set_config(Config { sample, ..whole.clone() });
+            Ok(())
+        };
+        let several = |is_rows: bool| match is_rows {
+            true => Layout::row_major(rows, COLUMNS),
+            false => Layout::column_major(rows, COLUMNS),
+        };
+        match operation {
+            Operation::Spmv(strategy) => {
+                let mut product = Spmv::new(&a)?.with_strategy(strategy)?;
+                begin(&stream)?;
+                product.run(&stream, 1.0, &right, 0.0, &mut out)?;
+            }
+            Operation::Spmm(is_rows) => {
+                let layout = several(is_rows)?;
+                let rights = device.zeroed::<f64>(rows * COLUMNS)?;
+                let mut outs = device.zeroed::<f64>(rows * COLUMNS)?;
+                let mut product = Spmv::new(&a)?;
+                begin(&stream)?;
+                let (b, c) = (Matrix::new(&rights, layout)?, MatrixMut::new(&mut outs, layout)?);
+                product.run_many(&stream, 1.0, b, 0.0, c)?;
+            }
+            Operation::Solve(algorithm) => {
+                let mut analysis = Analysis::with(&a, Side::Lower, Diagonal::Stored, algorithm)?;
+                begin(&stream)?;
+                analysis.solve(&stream, 1.0, &right, &mut out)?;
+            }
+            Operation::Backwards(algorithm) => {
+                let analysis = Analysis::transposed(&a, Side::Lower, Diagonal::Stored)?;
+                let mut analysis = analysis.with_algorithm(algorithm)?;
+                begin(&stream)?;
+                analysis.solve(&stream, 1.0, &right, &mut out)?;
+            }
+            Operation::SolveMany(is_rows) => {
+                let layout = several(is_rows)?;
+                let rights = device.zeroed::<f64>(rows * COLUMNS)?;
+                let mut outs = device.zeroed::<f64>(rows * COLUMNS)?;
+                let mut analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored)?;
+                begin(&stream)?;
+                let (b, x) = (Matrix::new(&rights, layout)?, MatrixMut::new(&mut outs, layout)?);
+                analysis.solve_many(&stream, 1.0, b, x)?;
+            }
+            Operation::Transpose => {
+                begin(&stream)?;
+                drop(transpose(&a)?);
+            }
+        }
+        Ok(stream.synchronize()?)
+    };
+    run().map_err(|error| format!("{structure}: {error}"))?;
+    counting.launched_by_units(&device, 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cube's rows wait along three edges, a band's for the row before.
+    #[test]
+    fn levels_are_those_of_the_longest_way() {
+        let cube = Structure { kind: Kind::Laplacian, rows: 216, a: 6, b: 0, drawn: false };
+        assert_eq!(levels(cube), 16.0);
+        let band = Structure { kind: Kind::Band, rows: 50, a: 3, b: 0, drawn: false };
+        assert_eq!(levels(band), 50.0);
+        assert_eq!(levels(shrunk(Structure { rows: 1000, a: 10, ..cube }, 216)), 16.0);
+    }
+}
