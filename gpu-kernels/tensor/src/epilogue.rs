@@ -138,7 +138,7 @@ impl Epilogue<f32> for (Global<f32>, Usual) {
             unroll::<N>(|at| {
                 let Place { row, column, matrix } = places[at];
                 let index = if per == Usual::PER_ROW { row } else { column };
-                values[at] = values[at] + bias.offset(u64::from(matrix) * usual.bias_batch).read_only(index);
+                values[at] += bias.offset(u64::from(matrix) * usual.bias_batch).read_only(index);
             });
         }
         activate(usual.activation, values)

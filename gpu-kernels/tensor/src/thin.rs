@@ -319,6 +319,7 @@ impl<const PER: usize> Places<PER> {
 /// Computes a tile of C. Launch a block of [`THIN_THREADS`] threads and [`THIN_SHARED_BYTES`] for each.
 #[device]
 #[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub(crate) fn product<T: Output, E: Epilogue<T::Scale>, const N: usize, const PER: usize>(
     a: Global<T>,
     b: Global<T>,

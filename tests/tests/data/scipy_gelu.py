@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes scipy_gelu.txt beside itself: values of the Gaussian error linear unit by SciPy, for tensor/epilogue.rs.
+"""Writes scipy_gelu.txt beside itself: values of the Gaussian error linear unit by SciPy, for tensor/gelu.rs.
 
     pip install numpy scipy
     python3 tests/tests/data/scipy_gelu.py
