@@ -33,7 +33,9 @@ pub(super) trait Factor<C: gpu_core::Element>: Number + gpu_core::Element {
 }
 
 macro_rules! factors {
-    ($([$($C:ident)?] $T:ident, $C_of:ident: $with:ident, $len:ident |$a:ident, $b:ident| $of_a:expr, $of_b:expr;)*) => { $(
+    ($(
+        [$($C:ident)?] $T:ident, $C_of:ident: $with:ident, $len:ident |$a:ident, $b:ident| $of_a:expr, $of_b:expr;
+    )*) => { $(
         impl$(<$C: TensorOutput<$T>>)? Factor<$C_of> for $T {
             fn product(
                 device: &Device,
