@@ -4,7 +4,7 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, rolled, shared, unroll};
 
-use crate::epilogue::Epilogue;
+use crate::epilogue::{Epilogue, fused};
 use crate::place::{Place, Product};
 use crate::store::{self, Output};
 
@@ -87,7 +87,7 @@ pub(crate) fn finish<T: Output, E: Epilogue<T::Scale>>(
         }
         let (mut sum, mut scales) = ([T::bits(sum)], scales);
         if epilogue.is_asked() {
-            sum = store::fused(sum, [Place { row, column, matrix }], c, product, scales, epilogue);
+            sum = fused(sum, [Place { row, column, matrix }], c, product, scales, epilogue);
             scales = (T::ONE, T::Scale::default());
         }
         let start =

@@ -145,6 +145,7 @@ pub(crate) fn by_element<T: Output, const N: usize>(
 /// Computes a tile of C. Launch a block of [`LANES_THREADS`] threads and [`LANES_SHARED_BYTES`] for each.
 #[device]
 #[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub fn product<T: Output, E: Epilogue<T::Scale>, const N: usize>(
     a: Global<T>,
     b: Global<T>,

@@ -9,7 +9,7 @@ use gpu_std::memory::{Element, GlobalMut, Shared};
 use gpu_std::mma::{Half, pack};
 use gpu_std::{device, opaque, rolled, unroll, warp, wgmma};
 
-use crate::epilogue::Epilogue;
+use crate::epilogue::{Epilogue, fused};
 use crate::place::{Place, Product};
 
 /// Words of shared memory for a warp that writes `8 * blocks` columns at a time. Lines of eight rows are padded so
@@ -264,7 +264,8 @@ pub(crate) struct Target<'a, T: Output> {
 
 impl<T: Output> Target<'_, T> {
     /// Writes a warp's sums to C, 8 rows and `8 * BLOCKS` columns at a time: the two halves of `PARTS / 2` strips of 16
-    /// rows, each strip so many rows and columns from `place`. The epilogue is applied to `FUSED` elements a lane at once.
+    /// rows, each strip so many rows and columns from `place`. The epilogue is applied to `FUSED` elements a lane at
+    /// once.
     #[device]
     #[inline(always)]
     pub(crate) fn write<
@@ -445,47 +446,6 @@ impl<T: Output> Target<'_, T> {
             neighbours::<T, V>(sums, self.c, start, self.product, scales);
         }
     }
-}
-
-/// The bits of what the epilogue makes of elements: what is then written as they are.
-#[device]
-#[inline(always)]
-pub(crate) fn fused<T: Output, E: Epilogue<T::Scale>, const N: usize>(
-    sums: [u32; N],
-    places: [Place; N],
-    c: GlobalMut<T>,
-    product: &Product,
-    (alpha, beta): (T::Scale, T::Scale),
-    epilogue: E,
-) -> [u32; N] {
-    let mut values = sums.map(|sum| T::times(sum, alpha));
-    // What is known of the product would make the loop around this several.
-    if opaque(u32::from(T::reads(beta))) != 0 {
-        let is_narrow = T::NARROWS && opaque(product.narrow) != 0;
-        unroll::<N>(|at| {
-            let Place { row, column, matrix } = places[at];
-            if row < product.m && column < product.n {
-                let start = u64::from(matrix) * product.c_batch
-                    + u64::from(row) * product.c_leading
-                    + u64::from(column);
-                let old = || {
-                    if is_narrow {
-                        c.as_global().offset(start).read(0).widen()
-                    } else {
-                        c.as_global().cast::<T::Scale>().offset(start).read(0)
-                    }
-                };
-                values[at] = T::scaled(sums[at], alpha, beta, old);
-            }
-        });
-    }
-    // Of what is outside the epilogue is that of the first row or column, so that it is applied to all at once.
-    let places = places.map(|Place { row, column, matrix }| {
-        let row = if row < product.m { row } else { 0 };
-        let column = if column < product.n { column } else { 0 };
-        Place { row, column, matrix }
-    });
-    epilogue.apply_all(values, places).map(T::bits)
 }
 
 /// Writes `V` neighbours, or updates them.

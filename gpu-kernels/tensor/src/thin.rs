@@ -12,7 +12,7 @@ use gpu_std::mma::multiply_add;
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, rolled, shared, unroll, warp};
 
-use crate::epilogue::Epilogue;
+use crate::epilogue::{Epilogue, fused};
 use crate::lanes::{Factors, by_element};
 use crate::pack::round_tf32;
 use crate::place::{Place, Product};
@@ -319,6 +319,7 @@ impl<const PER: usize> Places<PER> {
 /// Computes a tile of C. Launch a block of [`THIN_THREADS`] threads and [`THIN_SHARED_BYTES`] for each.
 #[device]
 #[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub(crate) fn product<T: Output, E: Epilogue<T::Scale>, const N: usize, const PER: usize>(
     a: Global<T>,
     b: Global<T>,
@@ -449,7 +450,7 @@ fn write<T: Output, E: Epilogue<T::Scale>>(
                 let [m, n] = if is_across { [product.n, product.m] } else { [product.m, product.n] };
                 let (by_lines, place) =
                     (Product { m, n, ..*product }, Place { row: line, column: place, matrix });
-                sum = store::fused(sum, [place], c, &by_lines, scales, epilogue);
+                sum = fused(sum, [place], c, &by_lines, scales, epilogue);
                 scales = (T::ONE, T::Scale::default());
             }
             let start =

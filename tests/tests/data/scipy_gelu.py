@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes scipy_gelu.txt beside itself: values of the Gaussian error linear unit by SciPy, for tensor/epilogue.rs.
+"""Writes scipy_gelu.txt beside itself: values of the Gaussian error linear unit by SciPy, for tensor/gelu.rs.
 
     pip install numpy scipy
     python3 tests/tests/data/scipy_gelu.py
 
-One block: numbers x of f32, their x * ndtr(x), and x / (1 + exp(-2 u)) with u = sqrt(2 / pi) (x + 0.044715 x^3), in f64. The
-x are of all exponents, dense where the function bends, and those of which kernels were found to be furthest off.
-Numbers are written so that they come back exactly.
+One block: numbers x of f32, their x * ndtr(x), and x / (1 + exp(-2 u)) with u = sqrt(2 / pi) (x + 0.044715 x^3), in
+f64. The x are of all exponents, dense where the function bends, and those of which kernels were found to be furthest
+off. Numbers are written so that they come back exactly.
 """
 
 import pathlib
@@ -18,7 +18,7 @@ from scipy import special
 
 SEED = 2016
 # Of every 211th f32.
-FURTHEST = [-12.052515, -11.519973, -2.1910164, -3.4554408, -0.33319643, 0.0037892836, -2.9806747, -5.9769006, -9.951723]
+FURTHEST = [-12.052515, -11.519973, -2.1910164, -3.4554408, -0.33319643, 0.0037892836, -2.9806747, -5.9769006]
 
 
 def main():

@@ -204,6 +204,18 @@ fn products_on_tensor_cores() {
             let (a, b) = (Matrix::new(&*a, of(m, k))?, Matrix::new(&*b, of(k, n))?);
             Ok(gemm_tensor::<bf16, f32>(s, 0.5, a, b, 0.0, MatrixMut::new(c, of(m, n))?, scratch)?)
         });
+        let bias =
+            |len: usize| device.upload(&(0..len).map(|at| at as f32 - 9.0).collect::<Vec<_>>()).unwrap();
+        let with_bias = |s: &Stream| {
+            let (factors, c, room) = make(s);
+            ((factors, bias(n)), c, room)
+        };
+        replays(device, "gemm_tensor_with", with_bias, |s, (((a, b), bias), c, scratch)| {
+            let (a, b) = (Matrix::new(&*a, of(m, k))?, Matrix::new(&*b, of(k, n))?);
+            let epilogue = Epilogue::new().bias_per_column(&*bias).activation(Activation::Gelu);
+            let c = MatrixMut::new(c, of(m, n))?;
+            Ok(gemm_tensor_with::<bf16, f32>(s, 0.5, a, b, 0.0, c, &epilogue, scratch)?)
+        });
         // Two launches more: one that copies factors, one that adds parts.
         let make = |_: &Stream| {
             let factor = |seed: usize| {
@@ -217,6 +229,15 @@ fn products_on_tensor_cores() {
         replays(device, "gemm_tf32", make, |s, ((a, b), c, scratch)| {
             let (a, b) = (Matrix::new(&*a, of(m, k))?, Matrix::new(&*b, of(k, n))?);
             Ok(gemm_tf32(s, 0.5, a, b, 0.0, MatrixMut::new(c, of(m, n))?, scratch)?)
+        });
+        let with_bias = |s: &Stream| {
+            let (factors, c, room) = make(s);
+            ((factors, bias(m)), c, room)
+        };
+        replays(device, "gemm_tf32_with", with_bias, |s, (((a, b), bias), c, scratch)| {
+            let (a, b) = (Matrix::new(&*a, of(m, k))?, Matrix::new(&*b, of(k, n))?);
+            let epilogue = Epilogue::new().bias_per_row(&*bias).activation(Activation::Relu);
+            Ok(gemm_tf32_with(s, 0.5, a, b, 0.0, MatrixMut::new(c, of(m, n))?, &epilogue, scratch)?)
         });
         // The same of bytes, of which B is copied.
         let make = |_: &Stream| {

@@ -1,7 +1,7 @@
 //! Products with a bias and an activation: one body over all backends, against a serial oracle in `f64`.
 
 use gpu_core::{Device, Kind};
-use gpu_linalg::plan::tensor::{Choice, Plan};
+use gpu_linalg::plan::tensor::{Choice, Plan, split};
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
     Activation, Batch, BatchLayout, BatchMut, Epilogue, Error, Layout, Matrix, MatrixMut, TensorOutput, bf16,
@@ -12,14 +12,13 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_tensor_kernels::{Factors, LANES_THREADS, Place, Product, product_by_lanes};
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::data::random;
-use gpu_tests::golden::blocks;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::{Case, Number, UNTOUCHED, behind, filled, sums};
 
 /// A type of factors, and the functions that multiply them into a C of `C`.
-trait Factor<C: gpu_core::Element>: Number + gpu_core::Element {
+pub(super) trait Factor<C: gpu_core::Element>: Number + gpu_core::Element {
     #[expect(clippy::too_many_arguments, reason = "those of the product")]
     fn product(
         device: &Device,
@@ -34,7 +33,9 @@ trait Factor<C: gpu_core::Element>: Number + gpu_core::Element {
 }
 
 macro_rules! factors {
-    ($([$($C:ident)?] $T:ident, $C_of:ident: $with:ident, $len:ident |$a:ident, $b:ident| $of_a:expr, $of_b:expr;)*) => { $(
+    ($(
+        [$($C:ident)?] $T:ident, $C_of:ident: $with:ident, $len:ident |$a:ident, $b:ident| $of_a:expr, $of_b:expr;
+    )*) => { $(
         impl$(<$C: TensorOutput<$T>>)? Factor<$C_of> for $T {
             fn product(
                 device: &Device,
@@ -70,12 +71,12 @@ factors! {
 
 /// A bias and an activation.
 #[derive(Clone, Copy, Debug)]
-struct Fused {
+pub(super) struct Fused {
     /// For each row, or for each column; or there is none.
-    per_row: Option<bool>,
+    pub per_row: Option<bool>,
     /// Elements between the biases of two matrices, or there is one for all.
-    gap: Option<usize>,
-    activation: Activation,
+    pub gap: Option<usize>,
+    pub activation: Activation,
 }
 
 impl Fused {
@@ -98,7 +99,7 @@ impl Fused {
 }
 
 /// The product on a device; `None` after saying so where that has no tensor cores.
-fn product<T: Factor<C>, C: gpu_core::Element + Number>(
+pub(super) fn product<T: Factor<C>, C: gpu_core::Element + Number>(
     device: &Device,
     variant: Option<TensorVariant>,
     case: Case,
@@ -172,7 +173,7 @@ fn exact<T: Factor<C>, C: gpu_core::Element + Number>(
     }
 }
 
-const PLAIN: Case = Case {
+pub(super) const PLAIN: Case = Case {
     shape: [1; 3],
     columns: [false; 3],
     count: 1,
@@ -229,6 +230,8 @@ fn bias_and_relu_are_exact_where_sums_are_in_parts() {
                     Case { shape, columns, odd, count: 1 + bits / 3, starts: [bits, 0], beta, ..PLAIN };
                 let per_row = Some(bits >> 1 & 1 == 1);
                 let fused = Fused { per_row, gap: Some(number), activation: Activation::Relu };
+                let [m, n, k] = shape.map(|extent| extent as u32);
+                assert!(split(2, if columns[2] { [n, m, k] } else { [m, n, k] }, case.count).0 > 1 || k < 700);
                 if bits % 2 == number % 2 {
                     exact::<f16, f32>(device, None, case, fused);
                 } else {
@@ -254,66 +257,6 @@ fn an_epilogue_needs_no_sums() {
         exact::<bf16, f32>(device, None, Case { shape: [0, 11, 7], ..PLAIN }, fused);
         exact::<f32, f32>(device, None, Case { shape: [6, 3, 0], beta: 0.0, ..PLAIN }, fused);
     });
-}
-
-/// `E` of `gelu_tanh`'s error: what `e` is raised to.
-fn exponent(x: f64) -> f64 {
-    2.0 * (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x * x * x)
-}
-
-/// Half of the smallest number, which is lost of what is as small.
-const SMALLEST: f64 = f32::from_bits(1) as f64 / 2.0;
-
-/// GELU of SciPy's numbers, as a product without sums whose C holds them: the same bits on each device, within the
-/// bound; and of what is not finite.
-#[test]
-fn gelu_is_the_same_on_each_device_and_within_its_bound() {
-    let text = include_str!("../data/scipy_gelu.txt");
-    let golden = &blocks(text, "x")[0];
-    let x: Vec<f32> = golden.numbers("x");
-    let u = 1.0 / f64::from(1 << 24);
-    for (what, activation) in [("erf", Activation::Gelu), ("tanh", Activation::GeluTanh)] {
-        let expected: Vec<f64> = golden.numbers(what);
-        for_each("gelu_is_the_same_on_each_device_and_within_its_bound", |device| {
-            let fused = Fused { per_row: None, gap: None, activation };
-            // A sum, which is 0, and -0 would be 0.
-            assert!(activation.of(-0.0).is_sign_negative() && activation.of(-0.0) == 0.0);
-            let specials = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, f32::MAX, f32::MIN];
-            let given = [&x[..], &specials].concat();
-            let case = Case { shape: [1, given.len(), 0], dense: true, beta: 1.0, ..PLAIN };
-            let c = [&given[..], &[UNTOUCHED; 32]].concat();
-            for variant in [TensorVariant::Lanes, TensorVariant::Narrow, TensorVariant::Thin] {
-                let none: [&[bf16]; 2] = [&[bf16::ZERO; 64], &[bf16::ZERO; 64]];
-                let Some(actual) = product::<bf16, f32>(device, Some(variant), case, fused, none, &c, &[])
-                else {
-                    continue;
-                };
-                for (&x, &actual) in given.iter().zip(&actual) {
-                    let same = activation.of(x);
-                    assert!(
-                        actual.to_bits() == same.to_bits() || x.is_nan() && actual.is_nan(),
-                        "{activation:?} of {x} on {}: {actual}, on the CPU {same}",
-                        device.name()
-                    );
-                }
-                assert_eq!(actual[given.len()..], [UNTOUCHED; 32]);
-                for ((&x, &exact), &actual) in x.iter().zip(&expected).zip(&actual) {
-                    let e =
-                        if what == "erf" { 26.0 } else { 9.0 + 4.0 * exponent(x.into()).abs().min(115.0) };
-                    let bound = e * u * exact.abs() + SMALLEST;
-                    let error = (f64::from(actual) - exact).abs();
-                    assert!(error <= bound, "{activation:?} of {x} is {actual}, not {exact}");
-                }
-                let [nan, infinity, none, zero, large, small] = actual[x.len()..given.len()] else {
-                    unreachable!("six numbers");
-                };
-                assert!(nan.is_nan());
-                let others = [infinity, none, zero, large, small];
-                assert_eq!(others, [f32::INFINITY, 0.0, 0.0, f32::MAX, 0.0]);
-                assert_eq!(others.map(f32::is_sign_negative), [false, true, false, false, true]);
-            }
-        });
-    }
 }
 
 /// NaN is NaN through ReLU and a bias, and so are infinities what they are.
@@ -371,44 +314,6 @@ fn epilogues_of_random_products_are_exact() {
             Ok(())
         });
         result.unwrap();
-    });
-}
-
-/// Any numbers, by several kernels: GELU of a sum that is off by its bound, and in the simulator the bits of the CPU.
-#[test]
-fn gelu_of_products_is_within_the_bound() {
-    let case = Case { shape: [40, 70, 33], columns: [false, true, true], alpha: 0.25, ..PLAIN };
-    let layouts = case.layouts();
-    let uniform = |bits: u64| (bits >> 40) as f32 / (1 << 22) as f32 - 2.0;
-    let a = filled::<bf16>(layouts[0], 4, 0.0, uniform);
-    let b = filled::<bf16>(layouts[1], 5, 0.0, uniform);
-    let c = filled::<f32>(layouts[2], 6, UNTOUCHED, uniform);
-    let bias: Vec<f32> = (0..40).map(|at| uniform(random(7, at))).collect();
-    let fused = Fused { per_row: Some(true), gap: None, activation: Activation::GeluTanh };
-    let (sums, u) = (sums(&a, &b, layouts), 1.0 / f64::from(1 << 24));
-    let mut first: Option<Vec<f32>> = None;
-    for_each("gelu_of_products_is_within_the_bound", |device| {
-        for variant in TensorVariant::ALL {
-            let Some(actual) = product::<bf16, f32>(device, Some(variant), case, fused, [&a, &b], &c, &bias)
-            else {
-                continue;
-            };
-            for (number, &(at, sum, sizes)) in sums.iter().enumerate() {
-                let bias = f64::from(bias[number / 70]);
-                let x = 0.25 * sum + bias;
-                // Of the sum, of its scaling and of the bias' addition, which GELU makes 1.13 times as large.
-                let off = 0.25 * sizes * (2.0 * 33.0 * 2.0 * u) + 2.0 * u * (0.25 * sizes + bias.abs());
-                let exact = x / (1.0 + (-exponent(x)).exp());
-                let bound = 1.13 * off + (9.0 + 4.0 * exponent(x).abs()) * u * exact.abs();
-                let error = (f64::from(actual[at]) - exact).abs();
-                assert!(error <= bound, "{variant:?} on {}: off by {error}, allowed {bound}", device.name());
-            }
-            match &first {
-                None => first = Some(actual),
-                Some(first) if device.kind() != Kind::Cuda => assert_eq!(&actual, first, "{variant:?}"),
-                Some(_) => {}
-            }
-        }
     });
 }
 
@@ -505,11 +410,10 @@ fn an_epilogue_of_ones_own_makes_a_kernel() {
     let arguments = (a.data(), b.data(), target, plan.product, factors, 2.0);
     // SAFETY: the plan is that of the three matrices.
     unsafe { device.default_stream().launch::<clipped>(launch, arguments) }.unwrap();
-    let actual = output.to_vec().unwrap();
-    for at in 0..m * n {
+    for (at, actual) in output.to_vec().unwrap().into_iter().enumerate() {
         let (row, column) = (at / n, at % n);
         let sum: f32 =
             (0..k).map(|k_at| small[row * k + k_at].to_f32() * others[k_at * n + column].to_f32()).sum();
-        assert_eq!(actual[at], if row == column { 0.0 } else { sum.min(2.0) }, "row {row}, column {column}");
+        assert_eq!(actual, if row == column { 0.0 } else { sum.min(2.0) }, "row {row}, column {column}");
     }
 }

@@ -1,6 +1,7 @@
 //! Products on the tensor cores, here of 16-bit floats: one body over all backends, against a serial oracle.
 
 mod epilogue;
+mod gelu;
 mod int8;
 mod tf32;
 

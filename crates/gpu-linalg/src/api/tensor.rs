@@ -17,7 +17,8 @@ use crate::variants::TensorVariant;
 /// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; C is of `f32`, or of
 /// the factors' type. Products are exact in `f32`, in which they are added; where `beta` is zero C is not read, where
 /// `alpha` is zero A and B are not read. `scratch` has at least [`gemm_tensor_scratch_len`] elements, none but where C
-/// is small or a factor not aligned; what is in it afterwards is unspecified.
+/// is small or a factor not aligned; what is in it afterwards is unspecified. With a bias and an activation it is
+/// [`gemm_tensor_with`](crate::gemm_tensor_with()).
 ///
 /// # Order and error
 /// On the CPU and in the simulator an element is a chain of products over ascending `k`, each added with one
