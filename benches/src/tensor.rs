@@ -5,8 +5,9 @@ use std::fmt;
 use gpu_core::{Buffer, Device, Element, Stream, ViewMut};
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
-    Batch, BatchLayout, BatchMut, Layout, TensorElement, TensorOutput, bf16, f16, gemm_i8,
-    gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tf32, gemm_tf32_scratch_len,
+    Activation, Batch, BatchLayout, BatchMut, Epilogue, Layout, TensorElement, TensorOutput, bf16, f16,
+    gemm_i8, gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tensor_with, gemm_tf32,
+    gemm_tf32_scratch_len, gemm_tf32_with,
 };
 
 use crate::error::Error;
@@ -257,6 +258,50 @@ fn of_product<T: Element, C: Element, S: Element>(
         check(shape, layouts, &c)?;
     }
     Ok(ms)
+}
+
+/// The milliseconds of the same with a bias for each column and GELU in the launch of the product; none of `i8`, which has
+/// no such forms.
+///
+/// # Errors
+/// Those of the device.
+pub fn measure_fused(device: &Device, shape: &Shape) -> Result<Option<f64>, Error> {
+    let bias = device.upload(&vec![0.25; shape.size[1]])?;
+    let epilogue = Epilogue::new().bias_per_column(&bias).activation(Activation::Gelu);
+    let ms = match (shape.element, shape.output) {
+        ("i8", _) => return Ok(None),
+        ("tf32", _) => {
+            let multiply = |stream: &Stream,
+                            a: Batch<'_, f32>,
+                            b: Batch<'_, f32>,
+                            c: BatchMut<'_, f32>,
+                            scratch: ViewMut<'_, f32>| {
+                gemm_tf32_with(stream, 1.0, a, b, 0.0, c, &epilogue, scratch)
+            };
+            let scratch =
+                |a: Batch<'_, f32>, b: Batch<'_, f32>, c| gemm_tf32_scratch_len(a.layout(), b.layout(), c);
+            of_product(device, shape, false, |value| value, scratch, multiply, f64::from)?
+        }
+        ("bf16", "f32") => fused_of::<bf16, f32>(device, shape, &epilogue, bf16::from_f32)?,
+        ("bf16", _) => fused_of::<bf16, bf16>(device, shape, &epilogue, bf16::from_f32)?,
+        ("f16", "f32") => fused_of::<f16, f32>(device, shape, &epilogue, f16::from_f32)?,
+        _ => fused_of::<f16, f16>(device, shape, &epilogue, f16::from_f32)?,
+    };
+    Ok(Some(ms))
+}
+
+fn fused_of<T: TensorElement, C: TensorOutput<T>>(
+    device: &Device,
+    shape: &Shape,
+    epilogue: &Epilogue<'_>,
+    convert: impl Fn(f32) -> T,
+) -> Result<f64, Error> {
+    let multiply =
+        |stream: &Stream, a: Batch<'_, T>, b: Batch<'_, T>, c: BatchMut<'_, C>, scratch: ViewMut<'_, f32>| {
+            gemm_tensor_with::<T, C>(stream, 1.0, a, b, 0.0, c, epilogue, scratch)
+        };
+    let scratch = |a: Batch<'_, T>, b: Batch<'_, T>, c| gemm_tensor_scratch_len(a, b, c);
+    of_product(device, shape, false, convert, scratch, multiply, |value: C| value.widen().into())
 }
 
 /// Compares 1,000 drawn elements of C with sums of doubles.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use gpu_benches::Error;
 use gpu_benches::sweep::{self, Options, Results};
-use gpu_benches::tensor::{Shape, measure, shapes};
+use gpu_benches::tensor::{Shape, measure, measure_fused, shapes};
 use gpu_core::Device;
 use gpu_linalg::variants::TensorVariant;
 
@@ -23,6 +23,10 @@ struct Args {
     /// Which kernel, instead of the one that is chosen
     #[arg(long, value_enum)]
     variant: Option<Variant>,
+
+    /// Time a bias for each column and GELU in the launch of the product, beside the product alone; not of i8
+    #[arg(long, conflicts_with = "variant")]
+    fused: bool,
 
     #[command(flatten)]
     options: Options,
@@ -53,7 +57,7 @@ fn main() -> ExitCode {
     sweep::exit(start(&Args::parse()))
 }
 
-fn start(Args { list, variant, options }: &Args) -> Result<(), Error> {
+fn start(Args { list, variant, fused, options }: &Args) -> Result<(), Error> {
     let all: Vec<Shape> = shapes().into_iter().filter(|shape| options.selects(&shape.to_string())).collect();
     if *list {
         all.iter().for_each(|shape| println!("{shape}"));
@@ -71,6 +75,11 @@ fn start(Args { list, variant, options }: &Args) -> Result<(), Error> {
         };
         println!("{shape} ours {ms:.6} ms {:.1} TFLOP/s", shape.operations() / ms * 1e-9);
         results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
+        if *fused && let Some(with) = measure_fused(&device, shape)? {
+            println!("{shape} with bias and GELU {with:.6} ms, {:.3} times as long", with / ms);
+            results
+                .write(&serde_json::json!({ "shape": shape.to_string(), "epilogue": "bias, gelu" }), with)?;
+        }
     }
     Ok(())
 }
