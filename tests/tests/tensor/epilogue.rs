@@ -231,7 +231,9 @@ fn bias_and_relu_are_exact_where_sums_are_in_parts() {
                 let per_row = Some(bits >> 1 & 1 == 1);
                 let fused = Fused { per_row, gap: Some(number), activation: Activation::Relu };
                 let [m, n, k] = shape.map(|extent| extent as u32);
-                assert!(split(2, if columns[2] { [n, m, k] } else { [m, n, k] }, case.count).0 > 1 || k < 700);
+                assert!(
+                    split(2, if columns[2] { [n, m, k] } else { [m, n, k] }, case.count).0 > 1 || k < 700
+                );
                 if bits % 2 == number % 2 {
                     exact::<f16, f32>(device, None, case, fused);
                 } else {
