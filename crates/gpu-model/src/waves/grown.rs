@@ -10,8 +10,8 @@ use crate::error::{Error, Result, positive};
 /// what the caches let through is the part of the sectors that it was there. `smaller` follows the polynomial through
 /// all but the first, `error` is by what part the two differ in the amount where they differ most.
 ///
-/// That is exact where loops are nested as in factorisations and sizes are multiples of their tiles. What depends on how
-/// full caches are is not.
+/// That is exact where loops are nested as in factorisations and sizes are multiples of their tiles. What depends on
+/// how full caches are is not.
 ///
 /// `last` and `chain` grow as the waits do.
 ///
