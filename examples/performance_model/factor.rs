@@ -1,7 +1,7 @@
 //! Counts of factorisations and of systems with them.
 //!
-//! Of a batch some matrices are simulated, which have nothing to do with each other. Matrices are smaller than they are,
-//! and what each launch does follows the polynomial of their rows. A large matrix is factored by blocks that wait for
+//! Of a batch some matrices are simulated, which have nothing to do with each other. Of more rows than are simulated
+//! what each launch does follows the polynomial of smaller ones. A large matrix is factored by blocks that wait for
 //! each other's panels: between two pivots on the diagonal is what a block does alone in a matrix of one tile, and a
 //! matrix has as many of these one after the other as it has rows.
 

@@ -39,8 +39,8 @@ fn layouts(shape: Shape, k: usize) -> Result<[Layout; 2], gpu_linalg::Error> {
 /// What a shape counts.
 ///
 /// # Errors
-/// Those of the simulator. A triangular system is refused: its blocks wait for each other, so that a sample of them would
-/// wait for ever, and all of them are too many.
+/// Those of the simulator. A triangular system is refused: its blocks wait for each other, so that a sample of them
+/// would wait for ever, and all of them are too many.
 pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
     if shape.op == Op::Trsm {
         return Err("its blocks wait for each other, so that no few of them can be simulated".into());

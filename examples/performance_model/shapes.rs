@@ -215,9 +215,10 @@ mod tests {
 
     #[test]
     fn the_newest_result_of_a_shape_counts() {
+        const SHAPE: &str = "potrf f64 512 1 l 0 0 0";
         let line = |peer: &str, time: f64, date: &str| {
             format!(
-                r#"{{"suite":"factor","peer":"{peer}","shape":"potrf f64 512 1 l 0 0 0","ms_median":{time},"date":"{date}"}}"#
+                r#"{{"suite":"factor","peer":"{peer}","shape":"{SHAPE}","ms_median":{time},"date":"{date}"}}"#
             )
         };
         let text = [line("ours", 2.0, "2"), line("ours", 3.0, "1"), line("cusolver", 4.0, "3")].join("\n");

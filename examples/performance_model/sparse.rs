@@ -182,7 +182,7 @@ fn simulate(structure: Structure, operation: Operation, counting: &Counting) -> 
     let sample = operation.is_sampled().then_some(BLOCKS);
     // What is known of the structure is found by all blocks, of which nothing is counted.
     let whole = simulated::config(counting.caches);
-    let device = Device::simulator_with(Config { record: Record::Off, caches: None, ..whole.clone() });
+    let device = Device::simulator_with(Config { record: Record::Off, caches: None, ..whole });
     let run = || -> Result<(), Box<dyn Error>> {
         let (offsets, indices, values) = structure.arrays();
         let rows = offsets.len() - 1;
@@ -193,7 +193,7 @@ fn simulate(structure: Structure, operation: Operation, counting: &Counting) -> 
         let begin = |stream: &Stream| -> Result<(), gpu_core::Error> {
             stream.synchronize()?;
             drop((simulator.take_reports(), simulator.take_fills()));
-            simulator.set_config(Config { sample, ..whole.clone() });
+            simulator.set_config(Config { sample, ..whole });
             Ok(())
         };
         let several = |is_rows: bool| match is_rows {

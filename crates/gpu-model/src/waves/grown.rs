@@ -10,8 +10,8 @@ use crate::error::{Error, Result, positive};
 /// what the caches let through is the part of the sectors that it was there. `smaller` follows the polynomial through
 /// all but the first, `error` is by what part the two differ in the amount where they differ most.
 ///
-/// That is exact where loops are nested as in factorisations and sizes are multiples of their tiles. What depends on how
-/// full caches are is not.
+/// That is exact where loops are nested as in factorisations and sizes are multiples of their tiles. What depends on
+/// how full caches are is not.
 ///
 /// `last` and `chain` grow as the waits do.
 ///
@@ -86,8 +86,9 @@ pub fn combined(launches: &[(Counts, f64)]) -> Counts {
     }
     found.amounts().into_iter().zip(values).for_each(|((_, value), sum)| *value = value.max(sum));
     found.path_mut().into_iter().zip(steps).for_each(|(value, sum)| *value = value.max(sum));
-    let part = |amount: f64, of: f64, now: f64| if of > 0.0 { amount * now / of } else { amount };
-    found.l2_read.0 = part(largest.l2_read.0, largest.sectors_read, found.sectors_read);
+    if largest.sectors_read > 0.0 {
+        found.l2_read = largest.l2_read * (found.sectors_read / largest.sectors_read);
+    }
     // Where bounds were met, no part is more than the whole.
     found.lines_written = found.lines_written.min(found.lines);
     found.wavefronts_without_conflicts = found.wavefronts_without_conflicts.min(found.wavefronts);

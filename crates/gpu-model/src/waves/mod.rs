@@ -119,6 +119,9 @@
 //!
 //! The faster one of a pair is found in 385 of 400 (376). Other devices were not measured.
 //!
+//! Families with programs of their own came after that, with [`Pipes`] and the tensor cores, which are 0 for all rows
+//! above: their errors, and what was changed with them in view, are in this crate's README.
+//!
 //! # What is left out
 //!
 //! How full a level is beyond one multiprocessor: the second-level cache and memory are as fast as when alone; that the

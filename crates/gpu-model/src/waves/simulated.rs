@@ -263,8 +263,8 @@ pub fn counts_with(report: &Report, text: &Text) -> Result<Counts> {
     Ok(counts)
 }
 
-/// The same, with what goes through single units ([`Pipes`]). A matrix operation of a warp (`mma`) is so many operations
-/// of 16 bits.
+/// The same, with what goes through single units ([`Pipes`]). A matrix operation of a warp (`mma`) is so many
+/// operations of 16 bits.
 ///
 /// Matrix operations of warpgroups go on by themselves, and what they take is the tensor cores' time. So where there
 /// are some, warps are not taken to wait for what the text says of their registers.

@@ -217,8 +217,8 @@ fn a_device_that_was_not_measured() {
     assert_eq!(error, Err(Error::NotGiven { device: "Tesla V100 PCIe 16GB".to_owned(), field: "waves" }));
 }
 
-/// Warps compare 64 lanes a cycle and multiprocessor, exchange 32, and the tensor cores do what the data sheet says; for
-/// warps less of it. A device without tensor cores refuses.
+/// Warps compare 64 lanes a cycle and multiprocessor, exchange 32, and the tensor cores do what the data sheet says;
+/// for warps less of it. A device without tensor cores refuses.
 #[test]
 fn single_units_are_levels() {
     let device = Device::by_name("h200").expect("it is described");
