@@ -6,8 +6,8 @@ use gpu_core::{Buffer, Device, Element, Stream, ViewMut};
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
     Activation, Batch, BatchLayout, BatchMut, Epilogue, Layout, TensorElement, TensorOutput, bf16, f16,
-    gemm_i8, gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tensor_with, gemm_tf32,
-    gemm_tf32_scratch_len, gemm_tf32_with,
+    gemm_i8, gemm_i8_scratch_len, gemm_tensor_scratch_len, gemm_tensor_with, gemm_tf32_scratch_len,
+    gemm_tf32_with,
 };
 
 use crate::error::Error;
@@ -129,13 +129,38 @@ pub fn measure(
     variant: Option<TensorVariant>,
     is_checked: bool,
 ) -> Result<f64, Error> {
+    of_shape(device, shape, variant, &Epilogue::new(), is_checked)
+}
+
+/// The milliseconds of the same with a bias for each column and GELU in the launch of the product; none of `i8`, whose
+/// products have no epilogue.
+///
+/// # Errors
+/// Those of the device.
+pub fn measure_fused(device: &Device, shape: &Shape) -> Result<Option<f64>, Error> {
+    if shape.element == "i8" {
+        return Ok(None);
+    }
+    let bias = device.upload(&vec![0.25; shape.size[1]])?;
+    let epilogue = Epilogue::new().bias_per_column(&bias).activation(Activation::Gelu);
+    of_shape(device, shape, None, &epilogue, false).map(Some)
+}
+
+fn of_shape(
+    device: &Device,
+    shape: &Shape,
+    variant: Option<TensorVariant>,
+    epilogue: &Epilogue<'_>,
+    is_checked: bool,
+) -> Result<f64, Error> {
+    let (bf16, f16) = (bf16::from_f32, f16::from_f32);
     match (shape.element, shape.output) {
-        ("tf32", _) => of_tf32(device, shape, variant, is_checked),
+        ("tf32", _) => of_tf32(device, shape, variant, epilogue, is_checked),
         ("i8", _) => of_i8(device, shape, variant, is_checked),
-        ("bf16", "f32") => of_type::<bf16, f32>(device, shape, variant, is_checked, bf16::from_f32),
-        ("bf16", _) => of_type::<bf16, bf16>(device, shape, variant, is_checked, bf16::from_f32),
-        ("f16", "f32") => of_type::<f16, f32>(device, shape, variant, is_checked, f16::from_f32),
-        _ => of_type::<f16, f16>(device, shape, variant, is_checked, f16::from_f32),
+        ("bf16", "f32") => of_type::<_, f32>(device, shape, variant, epilogue, is_checked, bf16),
+        ("bf16", _) => of_type::<bf16, bf16>(device, shape, variant, epilogue, is_checked, bf16),
+        ("f16", "f32") => of_type::<_, f32>(device, shape, variant, epilogue, is_checked, f16),
+        _ => of_type::<f16, f16>(device, shape, variant, epilogue, is_checked, f16),
     }
 }
 
@@ -148,6 +173,7 @@ fn of_type<T: TensorElement, C: TensorOutput<T>>(
     device: &Device,
     shape: &Shape,
     variant: Option<TensorVariant>,
+    epilogue: &Epilogue<'_>,
     is_checked: bool,
     convert: impl Fn(f32) -> T,
 ) -> Result<f64, Error> {
@@ -158,8 +184,8 @@ fn of_type<T: TensorElement, C: TensorOutput<T>>(
     let multiply =
         |stream: &Stream, a: Batch<'_, T>, b: Batch<'_, T>, c: BatchMut<'_, C>, scratch: ViewMut<'_, f32>| {
             match variant {
-                None => gemm_tensor::<T, C>(stream, 1.0, a, b, 0.0, c, scratch),
-                Some(variant) => variants::gemm_tensor::<T, C>(stream, variant, 1.0, a, b, 0.0, c, scratch),
+                None => gemm_tensor_with(stream, 1.0, a, b, 0.0, c, epilogue, scratch),
+                Some(one) => variants::gemm_tensor_with(stream, one, 1.0, a, b, 0.0, c, epilogue, scratch),
             }
         };
     of_product(device, shape, is_checked, convert, scratch_len, multiply, |value: C| value.widen().into())
@@ -169,6 +195,7 @@ fn of_tf32(
     device: &Device,
     shape: &Shape,
     variant: Option<TensorVariant>,
+    epilogue: &Epilogue<'_>,
     is_checked: bool,
 ) -> Result<f64, Error> {
     let scratch_len = |a: Batch<'_, f32>, b: Batch<'_, f32>, c| match variant {
@@ -180,8 +207,8 @@ fn of_tf32(
                     b: Batch<'_, f32>,
                     c: BatchMut<'_, f32>,
                     scratch: ViewMut<'_, f32>| match variant {
-        None => gemm_tf32(stream, 1.0, a, b, 0.0, c, scratch),
-        Some(variant) => variants::gemm_tf32(stream, variant, 1.0, a, b, 0.0, c, scratch),
+        None => gemm_tf32_with(stream, 1.0, a, b, 0.0, c, epilogue, scratch),
+        Some(one) => variants::gemm_tf32_with(stream, one, 1.0, a, b, 0.0, c, epilogue, scratch),
     };
     of_product(device, shape, is_checked, |value| value, scratch_len, multiply, f64::from)
 }
@@ -258,50 +285,6 @@ fn of_product<T: Element, C: Element, S: Element>(
         check(shape, layouts, &c)?;
     }
     Ok(ms)
-}
-
-/// The milliseconds of the same with a bias for each column and GELU in the launch of the product; none of `i8`, which has
-/// no such forms.
-///
-/// # Errors
-/// Those of the device.
-pub fn measure_fused(device: &Device, shape: &Shape) -> Result<Option<f64>, Error> {
-    let bias = device.upload(&vec![0.25; shape.size[1]])?;
-    let epilogue = Epilogue::new().bias_per_column(&bias).activation(Activation::Gelu);
-    let ms = match (shape.element, shape.output) {
-        ("i8", _) => return Ok(None),
-        ("tf32", _) => {
-            let multiply = |stream: &Stream,
-                            a: Batch<'_, f32>,
-                            b: Batch<'_, f32>,
-                            c: BatchMut<'_, f32>,
-                            scratch: ViewMut<'_, f32>| {
-                gemm_tf32_with(stream, 1.0, a, b, 0.0, c, &epilogue, scratch)
-            };
-            let scratch =
-                |a: Batch<'_, f32>, b: Batch<'_, f32>, c| gemm_tf32_scratch_len(a.layout(), b.layout(), c);
-            of_product(device, shape, false, |value| value, scratch, multiply, f64::from)?
-        }
-        ("bf16", "f32") => fused_of::<bf16, f32>(device, shape, &epilogue, bf16::from_f32)?,
-        ("bf16", _) => fused_of::<bf16, bf16>(device, shape, &epilogue, bf16::from_f32)?,
-        ("f16", "f32") => fused_of::<f16, f32>(device, shape, &epilogue, f16::from_f32)?,
-        _ => fused_of::<f16, f16>(device, shape, &epilogue, f16::from_f32)?,
-    };
-    Ok(Some(ms))
-}
-
-fn fused_of<T: TensorElement, C: TensorOutput<T>>(
-    device: &Device,
-    shape: &Shape,
-    epilogue: &Epilogue<'_>,
-    convert: impl Fn(f32) -> T,
-) -> Result<f64, Error> {
-    let multiply =
-        |stream: &Stream, a: Batch<'_, T>, b: Batch<'_, T>, c: BatchMut<'_, C>, scratch: ViewMut<'_, f32>| {
-            gemm_tensor_with::<T, C>(stream, 1.0, a, b, 0.0, c, epilogue, scratch)
-        };
-    let scratch = |a: Batch<'_, T>, b: Batch<'_, T>, c| gemm_tensor_scratch_len(a, b, c);
-    of_product(device, shape, false, convert, scratch, multiply, |value: C| value.widen().into())
 }
 
 /// Compares 1,000 drawn elements of C with sums of doubles.

@@ -149,7 +149,8 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
 
 /// What blocks read from memory that work side by side, of C's elements so many each, where sums are `k` elements of
 /// `bytes` long: as many tiles as there are multiprocessors are a square, more or less, whose rows and columns come
-/// once from memory and else from the second-level cache. Sampled blocks are far apart, so that each reads all of its own.
+/// once from memory and else from the second-level cache. Sampled blocks are far apart, so that each reads all of its
+/// own.
 pub fn side_by_side_read(
     launch: &Counts,
     elements: f64,

@@ -9,8 +9,8 @@
 //! Of an element of X, in the wide form, one chain over ascending columns `k` before its block: from `s = alpha · b`,
 //! `s = fma(-L_ik, x_k, s)`. In the narrow form four chains from zero, of every fourth column, and then `alpha · b + ((s_0 + s_1) + (s_2 + s_3))`,
 //! where there are rows before its block. In both the chain goes on over the columns of the block's earlier squares. Then
-//! `x_i = Σ E_im s_m`, one chain from zero over ascending rows `m ≤ i` of the square, of
-//! which E is the inverse (`invert.rs`).
+//! `x_i = Σ E_im s_m`, one chain from zero over ascending rows `m ≤ i` of the square,
+//! of which E is the inverse (`invert.rs`).
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::float::Float;

@@ -64,7 +64,7 @@ pub enum Activation {
     Relu,
     /// `x · Φ(x)`, with the error function: PyTorch's `gelu` as it is called without more ([`gelu`](crate::gelu())).
     Gelu,
-    /// Its form with a hyperbolic tangent, up to 0.0005 from it: cuBLASLt's, and PyTorch's `gelu(approximate="tanh")`
+    /// Its form with a hyperbolic tangent, up to 0.0005 from it: PyTorch's `gelu(approximate="tanh")`
     /// ([`gelu_tanh`](crate::gelu_tanh())).
     GeluTanh,
 }

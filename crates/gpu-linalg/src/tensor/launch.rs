@@ -282,11 +282,10 @@ pub(crate) fn by_warps<T: Kernels, C: gpu_core::Element>(
     let (a, b) = (stream.tensor_map(&a)?, stream.tensor_map(&b)?);
     let (c, (alpha, beta), epilogue) = target.of_kernel::<T>(plan, scales);
     let arguments = T::of_product((a, b, c, plan.product, alpha, beta), epilogue);
-    // SAFETY: the maps are those of batches that views hold, or of their copies in the scratch memory behind the parts,
-    // outside of which nothing is copied; they were checked where they were made, C's matrices to be apart, and the
-    // caller has checked that C and the scratch memory, which has room for the parts, share none with the factors or
-    // the bias. The kernel keeps to C's shape, for which the bias is long enough (checked by the caller). Memory is
-    // freed only after the work enqueued before.
+    // SAFETY: the maps are of batches that views hold, or of copies in the scratch memory behind the parts, and nothing
+    // outside is copied. The caller has checked that C's matrices are apart, that there is room for the parts, that the
+    // bias is long enough for C's shape, to which the kernel keeps, and that C and the scratch memory share nothing
+    // with what is read. Memory is freed only after the work enqueued before.
     unsafe {
         if plan.sums == 128 && plan.product.across[0] != 0 {
             stream.launch::<T::WideAcross>(plan.launch, arguments)

@@ -19,8 +19,8 @@
 //!              + further
 //! α          = max(1 − waits.shared / waits.turns, 0)        the part of the turns between which a block does not meet
 //! φ          = α · waits.turns / (waits.memory + waits.l2 + waits.shared)
-//! alone      = max(lines + wavefronts + exchanges, integers / (P / 2), lines written · store, bytes from l2 / l2_unit, instructions / P,
-//!              operations / (2 · lanes)) / (B · f)           a block's busiest level on its multiprocessor
+//! alone      = max(lines + wavefronts + exchanges, integers / (P / 2), lines written · store, bytes from l2 / l2_unit,
+//!              instructions / P, operations / (2 · lanes)) / (B · f)    a block's busiest level on its multiprocessor
 //! T(n; l, a) = l + a · (1 + q(n − 1)),  q(n) = n · (T(n) − l) / T(n)
 //! r          = min(R, ⌈B / S⌉)
 //! wave       = T(r; latency − α · further, (1 − φ) · alone) + T(r · w; α · further, φ · alone / w)

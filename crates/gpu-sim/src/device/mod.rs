@@ -8,6 +8,8 @@
 //!
 //! Linear thread number: `x + y * dx + z * dx * dy`; lane: that number modulo 32.
 
+// Only shells are generic or `#[inline]`: what those call is compiled once, optimised, and not with each kernel of a
+// test, which is not.
 mod async_copy;
 mod atomic;
 mod control;
