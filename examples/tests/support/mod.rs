@@ -1,29 +1,54 @@
 //! Runs examples as a user does.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
 
 use serde_json::Value;
 
-/// The executable of an example, built once: `cargo test --test` alone does not build examples, and an old one would be
-/// tested.
+/// The executable of an example, built if need be: `cargo test --test` alone does not build examples, and an old one
+/// would be tested. Asked for by itself, an example is built with fewer features than with the workspace, and all that
+/// it depends on once more: what is there is taken where it is newer than its sources.
 fn executable(example: &'static str) -> PathBuf {
     static BUILT: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let build = || {
         let test = std::env::current_exe().expect("a test has a path");
         let profile = test.ancestors().nth(2).expect("target/<profile>/deps/<test>");
+        let path = profile.join("examples").join(format!("{example}{}", std::env::consts::EXE_SUFFIX));
+        if is_newer_than_its_sources(&path).unwrap_or(false) {
+            return path;
+        }
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["build", "--quiet", "--package", env!("CARGO_PKG_NAME"), "--example", example]);
         if profile.ends_with("release") {
             cargo.arg("--release");
         }
         assert!(cargo.status().expect("cargo starts").success(), "the example does not build");
-        profile.join("examples").join(format!("{example}{}", std::env::consts::EXE_SUFFIX))
+        path
     };
     built.entry(example).or_insert_with(build).clone()
+}
+
+/// Whether an executable is newer than the files that it was made from, of which cargo leaves a list beside it
+/// (`executable: file file …`, spaces of a name behind `\`), and than the manifests.
+fn is_newer_than_its_sources(executable: &Path) -> io::Result<bool> {
+    let made = executable.metadata()?.modified()?;
+    let list = std::fs::read_to_string(executable.with_extension("d"))?;
+    let sources =
+        list.lines().next().and_then(|line| line.split_once(": ")).map_or("", |(_, sources)| sources);
+    let sources = sources.replace("\\ ", "\0");
+    let sources = sources.split(' ').map(|source| source.replace('\0', " "));
+    let manifests = ["Cargo.toml", "../Cargo.toml", "../Cargo.lock"];
+    let manifests = manifests.map(|path| format!("{}/{path}", env!("CARGO_MANIFEST_DIR")));
+    for source in sources.chain(manifests) {
+        if std::fs::metadata(source)?.modified()? > made {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Starts it and waits for its end.

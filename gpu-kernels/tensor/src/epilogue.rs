@@ -88,9 +88,10 @@ impl Activation {
 fn activate<const N: usize>(activation: u32, mut values: [f32; N]) -> [f32; N] {
     // What is known of it would make the loops around this several, each with its own activation.
     let activation = opaque(activation);
-    if activation >= const { Activation::Gelu as u32 } {
-        let is_tanh = activation == const { Activation::GeluTanh as u32 };
-        unroll::<N>(|at| values[at] = gelu::of_form(values[at], is_tanh));
+    if activation == const { Activation::Gelu as u32 } {
+        unroll::<N>(|at| values[at] = gelu::gelu(values[at]));
+    } else if activation == const { Activation::GeluTanh as u32 } {
+        unroll::<N>(|at| values[at] = gelu::gelu_tanh(values[at]));
     } else if activation == const { Activation::Relu as u32 } {
         unroll::<N>(|at| values[at] = max(values[at], 0.0));
     }
@@ -178,11 +179,11 @@ pub(crate) fn fused<T: Output, E: Epilogue<T::Scale>, const N: usize>(
             }
         });
     }
-    // Of what is outside the epilogue is that of the first row or column, so that it is applied to all at once.
-    let places = places.map(|Place { row, column, matrix }| {
-        let row = if row < product.m { row } else { 0 };
-        let column = if column < product.n { column } else { 0 };
-        Place { row, column, matrix }
+    // Of what is outside the epilogue is that of the last row or column, so that it is applied to all at once.
+    let places = places.map(|Place { row, column, matrix }| Place {
+        row: row.min(product.m - 1),
+        column: column.min(product.n - 1),
+        matrix,
     });
     epilogue.apply_all(values, places).map(T::bits)
 }

@@ -36,7 +36,7 @@ macro_rules! products_by_warps {
             beta: $Scale,
             $($more)*
         ) {
-            warps::product::<$T, _, $sums, { $sums / 16 }, { $sums / 32 }, { $sums / 64 }, { $sums / 64 }, { $lies }>(
+            warps::product::<$T, _, $sums, { $sums / 16 }, { $sums / 32 }, { $sums / 64 }, { $lies }>(
                 &a, &b, c, product, alpha, beta, $epilogue,
             );
         }

@@ -216,7 +216,7 @@ pub fn product<T: Output, E: Epilogue<T::Scale>, const N: usize>(
     sync_threads();
     let place = Place { row: row + warp_row, column: column + warp_column, matrix: number };
     let staging = stages.cast().offset(warp * const { store::staging(BLOCKS) });
-    Target { c, product: &product, alpha, beta, staging }.write::<E, BLOCKS, 8, 64, 2>(
+    Target { c, product: &product, alpha, beta, staging }.write::<E, BLOCKS, 8, 64>(
         &sums,
         place,
         epilogue,

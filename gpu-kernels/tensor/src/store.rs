@@ -264,17 +264,10 @@ pub(crate) struct Target<'a, T: Output> {
 
 impl<T: Output> Target<'_, T> {
     /// Writes a warp's sums to C, 8 rows and `8 * BLOCKS` columns at a time: the two halves of `PARTS / 2` strips of 16
-    /// rows, each strip so many rows and columns from `place`. The epilogue is applied to `FUSED` elements a lane at
-    /// once.
+    /// rows, each strip so many rows and columns from `place`.
     #[device]
     #[inline(always)]
-    pub(crate) fn write<
-        E: Epilogue<T::Scale>,
-        const BLOCKS: usize,
-        const PARTS: usize,
-        const SUMS: usize,
-        const FUSED: usize,
-    >(
+    pub(crate) fn write<E: Epilogue<T::Scale>, const BLOCKS: usize, const PARTS: usize, const SUMS: usize>(
         &self,
         sums: &[u32; SUMS],
         Place { row, column, matrix }: Place,
@@ -306,9 +299,9 @@ impl<T: Output> Target<'_, T> {
             let mut scales = (self.alpha, self.beta);
             if epilogue.is_asked() {
                 let mut pass = 0;
-                while pass < const { (2 * BLOCKS / FUSED) as u32 } {
+                while pass < const { BLOCKS as u32 / 2 } {
                     pass = rolled(pass);
-                    self.apply::<E, BLOCKS, FUSED>(pass, place, matrix, epilogue);
+                    self.apply::<E, BLOCKS>(pass, place, matrix, epilogue);
                     pass += 1;
                 }
                 warp::sync_warp(warp::FULL);
@@ -400,30 +393,25 @@ impl<T: Output> Target<'_, T> {
         });
     }
 
-    /// Applies the epilogue to `N` elements a lane of the eight rows from `[row, column]` on, where they are staged.
+    /// Applies the epilogue to four neighbours a lane of the eight rows from `[row, column]` on, where they are staged.
     #[device]
     #[inline(always)]
-    fn apply<E: Epilogue<T::Scale>, const BLOCKS: usize, const N: usize>(
+    fn apply<E: Epilogue<T::Scale>, const BLOCKS: usize>(
         &self,
         pass: u32,
         [row, column]: [u32; 2],
         matrix: u32,
         epilogue: E,
     ) {
-        let columns = const { 8 * BLOCKS as u32 };
         // What is known of it would be computed before all parts, for registers of its own.
         let matrix = opaque(matrix);
-        let (mut sums, mut staged) = ([0; N], [0; N]);
-        let mut places = [Place { row, column, matrix }; N];
-        unroll::<N>(|at| {
-            let index = (pass * const { N as u32 } + at as u32) * 32 + warp::lane_id();
-            let (line, place) = (index / columns, index % columns);
-            staged[at] = line * pitch(BLOCKS) + place;
-            sums[at] = self.staging.read(staged[at]);
-            places[at] = Place { row: row + line, column: column + place, matrix };
-        });
+        let [line, place] = within::<4, BLOCKS>(pass);
+        let staged = line * pitch(BLOCKS) + place;
+        let mut places = [Place { row: row + line, column: column + place, matrix }; 4];
+        unroll::<4>(|at| places[at].column += at as u32);
+        let sums = self.staging.read_vec::<4>(staged);
         let values = fused(sums, places, self.c, self.product, (self.alpha, self.beta), epilogue);
-        unroll::<N>(|at| self.staging.write(staged[at], values[at]));
+        self.staging.write_vec(staged, values);
     }
 
     /// Writes `V` neighbours a lane of the eight rows from `[row, column]` on.
@@ -436,9 +424,7 @@ impl<T: Output> Target<'_, T> {
         matrix: u64,
         scales: (T::Scale, T::Scale),
     ) {
-        let lanes = const { 8 * BLOCKS as u32 / V as u32 };
-        let index = pass * 32 + warp::lane_id();
-        let (line, place) = (index / lanes, index % lanes * V as u32);
+        let [line, place] = within::<V, BLOCKS>(pass);
         let sums = self.staging.read_vec::<V>(line * pitch(BLOCKS) + place);
         let (row, column) = (row + line, column + place);
         if row < self.product.m && column < self.product.n {
@@ -446,6 +432,15 @@ impl<T: Output> Target<'_, T> {
             neighbours::<T, V>(sums, self.c, start, self.product, scales);
         }
     }
+}
+
+/// The row and the column of a lane's `V` neighbours in a pass over eight rows of `BLOCKS` blocks.
+#[device]
+#[inline(always)]
+fn within<const V: usize, const BLOCKS: usize>(pass: u32) -> [u32; 2] {
+    let lanes = const { 8 * BLOCKS as u32 / V as u32 };
+    let index = pass * 32 + warp::lane_id();
+    [index / lanes, index % lanes * V as u32]
 }
 
 /// Writes `V` neighbours, or updates them.

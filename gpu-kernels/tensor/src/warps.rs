@@ -153,7 +153,6 @@ pub(crate) fn product<
     const PARTS: usize,
     const WIDE: usize,
     const NARROW: usize,
-    const FUSED: usize,
     const A_LIES: usize,
 >(
     a: &TensorMap,
@@ -260,7 +259,7 @@ pub(crate) fn product<
             if (product.vectors == 2) & !T::reads(beta) & !epilogue.is_asked() {
                 target.write_whole::<WIDE, NARROW, SUMS>(&sums, place);
             } else {
-                target.write::<E, BLOCKS, PARTS, SUMS, FUSED>(&sums, place, epilogue, |strip| {
+                target.write::<E, BLOCKS, PARTS, SUMS>(&sums, place, epilogue, |strip| {
                     [0, strip * 8 * BLOCKS as u32]
                 });
             }

@@ -141,7 +141,7 @@ impl<'a> Epilogue<'a> {
 ///
 /// # Error
 /// That of the product, and one rounding of the bias's addition. [`Activation::Relu`] makes none larger.
-/// [`Activation::Gelu`] is within `26 · 2⁻²⁴` of its size of the exact function of what it is given, and of two numbers
+/// [`Activation::Gelu`] is within `29 · 2⁻²⁴` of its size of the exact function of what it is given, and of two numbers
 /// its values differ by at most 1.13 times as much as they do; its other form is [`gelu_tanh`](crate::gelu_tanh()).
 ///
 /// # Errors

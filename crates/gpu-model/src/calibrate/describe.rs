@@ -77,7 +77,8 @@ impl Rows<'_> {
 }
 
 /// A description of `name` from rows of one run or several, of which the median counts; `source` says when they were
-/// measured. What no source gives, lanes and the bus's peak, is taken from the compute capability.
+/// measured. What no source gives, lanes and the bus's peak, is taken from the compute capability. There is no section
+/// `[tensor]`: what the tensor cores reach is not among the rows.
 ///
 /// # Errors
 /// A text that names the row that is missing, as of the simulator, which has no properties.
@@ -240,7 +241,7 @@ mod tests {
             }
             // Names, sources and what is the data sheet's are not measured.
             (found.name, found.source) = (kept.name.clone(), kept.source.clone());
-            (found.memory, found.clock) = (kept.memory, kept.clock);
+            (found.memory, found.clock, found.tensor) = (kept.memory, kept.clock, kept.tensor.clone());
             sources(&mut found);
             sources(&mut kept);
             assert_eq!(found, kept);
