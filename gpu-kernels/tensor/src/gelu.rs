@@ -111,7 +111,8 @@ fn exp2(f: f32, sum: f32) -> f32 {
 /// `1 / d` of a `d` from 1 to 6.2, within one unit in the last place.
 #[inline(always)]
 fn reciprocal(d: f32) -> f32 {
-    let mut w = f32::from_bits(0x7ef3_11c7 - d.to_bits());
+    // It wraps for a NaN, of which anything may come: the result is `x`, then.
+    let mut w = f32::from_bits(0x7ef3_11c7_u32.wrapping_sub(d.to_bits()));
     unroll::<2>(|_| {
         let off = mul_add(-d, w, 1.0);
         w = mul_add(w, mul_add(off, off, off), w);
