@@ -132,17 +132,17 @@ pub fn measure(
     of_shape(device, shape, variant, &Epilogue::new(), is_checked)
 }
 
-/// The milliseconds of the same with a bias for each column and GELU in the launch of the product; none of `i8`, whose
-/// products have no epilogue.
+/// The milliseconds of the same with a bias for each column and an activation in the launch of the product; none of
+/// `i8`, whose products have no epilogue.
 ///
 /// # Errors
 /// Those of the device.
-pub fn measure_fused(device: &Device, shape: &Shape) -> Result<Option<f64>, Error> {
+pub fn measure_fused(device: &Device, shape: &Shape, activation: Activation) -> Result<Option<f64>, Error> {
     if shape.element == "i8" {
         return Ok(None);
     }
     let bias = device.upload(&vec![0.25; shape.size[1]])?;
-    let epilogue = Epilogue::new().bias_per_column(&bias).activation(Activation::Gelu);
+    let epilogue = Epilogue::new().bias_per_column(&bias).activation(activation);
     of_shape(device, shape, None, &epilogue, false).map(Some)
 }
 

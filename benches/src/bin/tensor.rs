@@ -7,6 +7,7 @@ use gpu_benches::Error;
 use gpu_benches::sweep::{self, Options, Results};
 use gpu_benches::tensor::{Shape, measure, measure_fused, shapes};
 use gpu_core::Device;
+use gpu_linalg::Activation;
 use gpu_linalg::variants::TensorVariant;
 
 /// Times `gemm_tensor` at the shapes of the figures.
@@ -24,7 +25,8 @@ struct Args {
     #[arg(long, value_enum)]
     variant: Option<Variant>,
 
-    /// Time a bias for each column and GELU in the launch of the product, beside the product alone; not of i8
+    /// Time a bias for each column and ReLU, GELU and GELU's other form in the launch of the product, beside the product
+    /// alone; not of i8. benches/peers/tensor_fused.cu (cuBLASLt) times its own
     #[arg(long, conflicts_with = "variant")]
     fused: bool,
 
@@ -75,10 +77,17 @@ fn start(Args { list, variant, fused, options }: &Args) -> Result<(), Error> {
         };
         println!("{shape} ours {ms:.6} ms {:.1} TFLOP/s", shape.operations() / ms * 1e-9);
         results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
-        if *fused && let Some(with) = measure_fused(&device, shape)? {
-            println!("{shape} with bias and GELU {with:.6} ms, {:.3} times as long", with / ms);
-            results
-                .write(&serde_json::json!({ "shape": shape.to_string(), "epilogue": "bias, gelu" }), with)?;
+        let activations = [
+            ("bias, relu", Activation::Relu),
+            ("bias, gelu", Activation::Gelu),
+            ("bias, gelu_tanh", Activation::GeluTanh),
+        ];
+        for (epilogue, activation) in activations.into_iter().filter(|_| *fused) {
+            if let Some(with) = measure_fused(&device, shape, activation)? {
+                println!("{shape} with {epilogue} {with:.6} ms, {:.3} times as long", with / ms);
+                results
+                    .write(&serde_json::json!({ "shape": shape.to_string(), "epilogue": epilogue }), with)?;
+            }
         }
     }
     Ok(())
