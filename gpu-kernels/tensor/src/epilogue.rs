@@ -4,13 +4,12 @@
 //! threads. An [`Epilogue`] of one's own makes a kernel of one's own.
 
 use gpu_std::float::max;
-use gpu_std::memory::{Element, Global, GlobalMut};
+use gpu_std::memory::{Element, Global};
 use gpu_std::parameter::Parameter;
 use gpu_std::{device, opaque, unroll};
 
 use crate::gelu;
-use crate::place::{Place, Product};
-use crate::store::Output;
+use crate::place::Place;
 
 /// What becomes of `alpha · sum + beta · C`, of sums of type `S`.
 ///
@@ -145,45 +144,4 @@ impl Epilogue<f32> for (Global<f32>, Usual) {
         }
         activate(usual.activation, values)
     }
-}
-
-/// The bits of what the epilogue makes of elements: what is then written as they are.
-#[device]
-#[inline(always)]
-pub(crate) fn fused<T: Output, E: Epilogue<T::Scale>, const N: usize>(
-    sums: [u32; N],
-    places: [Place; N],
-    c: GlobalMut<T>,
-    product: &Product,
-    (alpha, beta): (T::Scale, T::Scale),
-    epilogue: E,
-) -> [u32; N] {
-    let mut values = sums.map(|sum| T::times(sum, alpha));
-    // What is known of the product would make the loop around this several.
-    if opaque(u32::from(T::reads(beta))) != 0 {
-        let is_narrow = T::NARROWS && opaque(product.narrow) != 0;
-        unroll::<N>(|at| {
-            let Place { row, column, matrix } = places[at];
-            if row < product.m && column < product.n {
-                let start = u64::from(matrix) * product.c_batch
-                    + u64::from(row) * product.c_leading
-                    + u64::from(column);
-                let old = || {
-                    if is_narrow {
-                        c.as_global().offset(start).read(0).widen()
-                    } else {
-                        c.as_global().cast::<T::Scale>().offset(start).read(0)
-                    }
-                };
-                values[at] = T::scaled(sums[at], alpha, beta, old);
-            }
-        });
-    }
-    // Of what is outside the epilogue is that of the last row or column, so that it is applied to all at once.
-    let places = places.map(|Place { row, column, matrix }| Place {
-        row: row.min(product.m - 1),
-        column: column.min(product.n - 1),
-        matrix,
-    });
-    epilogue.apply_all(values, places).map(T::bits)
 }

@@ -4,7 +4,7 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, rolled, shared, unroll};
 
-use crate::epilogue::{Epilogue, fused};
+use crate::epilogue::Epilogue;
 use crate::place::{Place, Product};
 use crate::store::{self, Output};
 
@@ -85,13 +85,6 @@ pub(crate) fn finish<T: Output, E: Epilogue<T::Scale>>(
             sum = T::add(sum, sums.read(number * elements + thread));
             number += 1;
         }
-        let (mut sum, mut scales) = ([T::bits(sum)], scales);
-        if epilogue.is_asked() {
-            sum = fused(sum, [Place { row, column, matrix }], c, product, scales, epilogue);
-            scales = (T::ONE, T::Scale::default());
-        }
-        let start =
-            u64::from(matrix) * product.c_batch + u64::from(row) * product.c_leading + u64::from(column);
-        store::neighbours::<T, 1>(sum, c, start, product, scales);
+        store::element(T::bits(sum), Place { row, column, matrix }, c, product, scales, epilogue);
     }
 }

@@ -72,6 +72,15 @@ impl Place {
         let together = GROUP.min(rows - first).max(1);
         Self { row: first + tile % together, column: tile / together, matrix }
     }
+
+    /// The index in C of the element that is here.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn start(self, product: &Product) -> u64 {
+        u64::from(self.matrix) * product.c_batch
+            + u64::from(self.row) * product.c_leading
+            + u64::from(self.column)
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use gpu_std::memory::{Element, GlobalMut, Shared};
 use gpu_std::mma::{Half, pack};
 use gpu_std::{device, opaque, rolled, unroll, warp, wgmma};
 
-use crate::epilogue::{Epilogue, fused};
+use crate::epilogue::Epilogue;
 use crate::place::{Place, Product};
 
 /// Words of shared memory for a warp that writes `8 * blocks` columns at a time. Lines of eight rows are padded so
@@ -30,9 +30,6 @@ const WHOLE_PITCH: u32 = 64 + 4;
 pub trait Output: wgmma::Factor {
     /// The sums' type, and that of `alpha` and `beta`.
     type Scale: Element;
-
-    /// What leaves a sum as it is.
-    const ONE: Self::Scale;
 
     /// Whether C may be of this type and not of the sums'.
     const NARROWS: bool;
@@ -85,7 +82,6 @@ macro_rules! floats {
     )*) => { $(
         impl Output for $T {
             type Scale = f32;
-            const ONE: f32 = 1.0;
             const NARROWS: bool = $narrows;
 
             #[device]
@@ -160,7 +156,6 @@ floats! {
 /// Sums of `i32`, which wrap. Tiles are contiguous along `k`, and C is of the sums' type.
 impl Output for i8 {
     type Scale = i32;
-    const ONE: i32 = 1;
     const NARROWS: bool = false;
 
     #[device]
@@ -296,34 +291,11 @@ impl<T: Output> Target<'_, T> {
             warp::sync_warp(warp::FULL);
             let [down, right] = strip(part / 2);
             let place = [row + down + part % 2 * 8, column + right];
-            let mut scales = (self.alpha, self.beta);
-            if epilogue.is_asked() {
-                let mut pass = 0;
-                while pass < const { BLOCKS as u32 / 2 } {
-                    pass = rolled(pass);
-                    self.apply::<E, BLOCKS>(pass, place, matrix, epilogue);
-                    pass += 1;
-                }
-                warp::sync_warp(warp::FULL);
-                scales = (T::ONE, T::Scale::default());
-            }
-            // Computed here and not before, where it would take registers from the epilogue.
-            let first = u64::from(opaque(matrix)) * self.product.c_batch;
-            if self.product.vectors != 0 {
-                let mut pass = 0;
-                while pass < const { BLOCKS as u32 / 2 } {
-                    pass = rolled(pass);
-                    self.pass::<4, BLOCKS>(pass, place, first, scales);
-                    pass += 1;
-                }
-            } else {
-                let mut pass = 0;
-                while pass < const { BLOCKS as u32 * 2 } {
-                    pass = rolled(pass);
-                    // Some at a time, which wait for the staged sums together.
-                    unroll::<4>(|at| self.pass::<1, BLOCKS>(pass + at as u32, place, first, scales));
-                    pass += 4;
-                }
+            let mut pass = 0;
+            while pass < const { BLOCKS as u32 / 2 } {
+                pass = rolled(pass);
+                self.pass::<E, BLOCKS>(pass, place, matrix, epilogue);
+                pass += 1;
             }
             part += 1;
         }
@@ -393,88 +365,134 @@ impl<T: Output> Target<'_, T> {
         });
     }
 
-    /// Applies the epilogue to four neighbours a lane of the eight rows from `[row, column]` on, where they are staged.
+    /// Writes four elements a lane of the eight rows from `[row, column]` on: neighbours, or, where C is not accessed
+    /// four at a time, such that those of neighbouring lanes are. The epilogue's code is there once for both.
     #[device]
     #[inline(always)]
-    fn apply<E: Epilogue<T::Scale>, const BLOCKS: usize>(
+    fn pass<E: Epilogue<T::Scale>, const BLOCKS: usize>(
         &self,
         pass: u32,
         [row, column]: [u32; 2],
         matrix: u32,
         epilogue: E,
     ) {
-        // What is known of it would be computed before all parts, for registers of its own.
-        let matrix = opaque(matrix);
-        let [line, place] = within::<4, BLOCKS>(pass);
-        let staged = line * pitch(BLOCKS) + place;
-        let mut places = [Place { row: row + line, column: column + place, matrix }; 4];
-        unroll::<4>(|at| places[at].column += at as u32);
-        let sums = self.staging.read_vec::<4>(staged);
-        let values = fused(sums, places, self.c, self.product, (self.alpha, self.beta), epilogue);
-        self.staging.write_vec(staged, values);
-    }
-
-    /// Writes `V` neighbours a lane of the eight rows from `[row, column]` on.
-    #[device]
-    #[inline(always)]
-    fn pass<const V: usize, const BLOCKS: usize>(
-        &self,
-        pass: u32,
-        [row, column]: [u32; 2],
-        matrix: u64,
-        scales: (T::Scale, T::Scale),
-    ) {
-        let [line, place] = within::<V, BLOCKS>(pass);
-        let sums = self.staging.read_vec::<V>(line * pitch(BLOCKS) + place);
-        let (row, column) = (row + line, column + place);
-        if row < self.product.m && column < self.product.n {
-            let start = matrix + u64::from(row) * self.product.c_leading + u64::from(column);
-            neighbours::<T, V>(sums, self.c, start, self.product, scales);
+        // What is known of these would be computed before all parts, for registers of its own, or make the loop around
+        // this several.
+        let (matrix, is_vectors) = (opaque(matrix), opaque(self.product.vectors) != 0);
+        let &Self { c, product, alpha, beta, staging } = self;
+        let is_read = opaque(u32::from(T::reads(beta))) != 0;
+        let columns = const { 8 * BLOCKS as u32 };
+        // Of the first element, and of the others beside it: a line has a multiple of 32 columns.
+        let lane = warp::lane_id() * if is_vectors { 4 } else { 1 };
+        let first = [pass * (128 / columns) + lane / columns, lane % columns];
+        let within = |[line, place]: [u32; 2], at: usize| {
+            let at = at as u32;
+            let [down, right] = if is_vectors { [0, at] } else { [at * 32 / columns, at * 32 % columns] };
+            [line + down, place + right]
+        };
+        let place = |first: [u32; 2], at: usize| {
+            let [line, place] = within(first, at);
+            Place { row: row + line, column: column + place, matrix }
+        };
+        let is_inside = |place: Place| (place.row < product.m) & (place.column < product.n);
+        let staged = |at: usize| {
+            let [line, place] = within(first, at);
+            line * pitch(BLOCKS) + place
+        };
+        let mut sums = [0; 4];
+        if is_vectors {
+            sums = staging.read_vec(staged(0));
+        } else {
+            unroll::<4>(|at| sums[at] = staging.read(staged(at)));
+        }
+        let mut values = sums.map(|sum| T::times(sum, alpha));
+        if is_read {
+            let mut old = [T::Scale::default(); 4];
+            if is_vectors {
+                let place = place(first, 0);
+                if is_inside(place) {
+                    old = read::<T, 4>(c, product, place.start(product));
+                }
+            } else {
+                unroll::<4>(|at| {
+                    let place = place(first, at);
+                    if is_inside(place) {
+                        [old[at]] = read::<T, 1>(c, product, place.start(product));
+                    }
+                });
+            }
+            unroll::<4>(|at| values[at] = T::scaled(sums[at], alpha, beta, || old[at]));
+        }
+        if epilogue.is_asked() {
+            // Of what is outside it is that of the last row or column, so that it is applied to all at once.
+            let mut places = [place(first, 0); 4];
+            unroll::<4>(|at| {
+                let Place { row, column, matrix } = place(first, at);
+                places[at] = Place { row: row.min(product.m - 1), column: column.min(product.n - 1), matrix };
+            });
+            values = epilogue.apply_all(values, places);
+        }
+        // Computed once more, where what was would take registers from the epilogue.
+        let first = first.map(opaque);
+        if is_vectors {
+            let place = place(first, 0);
+            if is_inside(place) {
+                write::<T, 4>(c, product, place.start(product), values);
+            }
+        } else {
+            unroll::<4>(|at| {
+                let place = place(first, at);
+                if is_inside(place) {
+                    write::<T, 1>(c, product, place.start(product), [values[at]]);
+                }
+            });
         }
     }
 }
 
-/// The row and the column of a lane's `V` neighbours in a pass over eight rows of `BLOCKS` blocks.
+/// Writes what becomes of one sum.
 #[device]
 #[inline(always)]
-fn within<const V: usize, const BLOCKS: usize>(pass: u32) -> [u32; 2] {
-    let lanes = const { 8 * BLOCKS as u32 / V as u32 };
-    let index = pass * 32 + warp::lane_id();
-    [index / lanes, index % lanes * V as u32]
-}
-
-/// Writes `V` neighbours, or updates them.
-#[device]
-#[inline(always)]
-pub(crate) fn neighbours<T: Output, const V: usize>(
-    sums: [u32; V],
+pub(crate) fn element<T: Output, E: Epilogue<T::Scale>>(
+    sum: u32,
+    place: Place,
     c: GlobalMut<T>,
-    start: u64,
     product: &Product,
-    scales: (T::Scale, T::Scale),
+    (alpha, beta): (T::Scale, T::Scale),
+    epilogue: E,
 ) {
-    if T::NARROWS && product.narrow != 0 {
-        some::<T, T, V>(sums, c.offset(start), scales, T::widen, T::write_rounded::<V>);
+    let start = place.start(product);
+    let mut value = if T::reads(beta) {
+        let [old] = read::<T, 1>(c, product, start);
+        T::scaled(sum, alpha, beta, || old)
     } else {
-        let c = c.cast::<T::Scale>().offset(start);
-        some::<T, _, V>(sums, c, scales, |old| old, |c, values| c.write_vec(0, values));
+        T::times(sum, alpha)
+    };
+    if epilogue.is_asked() {
+        value = epilogue.apply(value, place);
+    }
+    write::<T, 1>(c, product, start, [value]);
+}
+
+/// Neighbours of C, from one that this is the index of.
+#[device]
+#[inline(always)]
+fn read<T: Output, const V: usize>(c: GlobalMut<T>, product: &Product, start: u64) -> [T::Scale; V] {
+    let c = c.as_global();
+    if T::NARROWS && opaque(product.narrow) != 0 {
+        c.offset(start).read_vec::<V>(0).map(T::widen)
+    } else {
+        c.cast::<T::Scale>().offset(start).read_vec(0)
     }
 }
 
-/// The same in the type of C.
+/// Writes neighbours to C, rounded to its type.
 #[device]
 #[inline(always)]
-fn some<T: Output, C: Element, const V: usize>(
-    sums: [u32; V],
-    c: GlobalMut<C>,
-    (alpha, beta): (T::Scale, T::Scale),
-    widen: impl Fn(C) -> T::Scale,
-    write: impl FnOnce(GlobalMut<C>, [T::Scale; V]),
-) {
-    let mut values = sums.map(|sum| T::times(sum, alpha));
-    if T::reads(beta) {
-        let old = c.as_global().read_vec::<V>(0);
-        unroll::<V>(|at| values[at] = T::scaled(sums[at], alpha, beta, || widen(old[at])));
+fn write<T: Output, const V: usize>(c: GlobalMut<T>, product: &Product, start: u64, values: [T::Scale; V]) {
+    if T::NARROWS && opaque(product.narrow) != 0 {
+        T::write_rounded(c.offset(start), values);
+    } else {
+        c.cast::<T::Scale>().offset(start).write_vec(0, values);
     }
-    write(c, values);
 }

@@ -12,7 +12,7 @@ use gpu_std::mma::multiply_add;
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, rolled, shared, unroll, warp};
 
-use crate::epilogue::{Epilogue, fused};
+use crate::epilogue::Epilogue;
 use crate::lanes::{Factors, by_element};
 use crate::pack::round_tf32;
 use crate::place::{Place, Product};
@@ -442,20 +442,10 @@ fn write<T: Output, E: Epilogue<T::Scale>>(
         let (line, place) = (index >> log, index & ((1 << log) - 1));
         let (down, right) = if is_across { (place, line) } else { (line, place) };
         if down < rows && right < columns {
-            let (mut sum, mut scales) = ([staging.read(down * PITCH + right)], scales);
-            let (line, place) =
+            let (row, column) =
                 if is_across { (column + right, row + down) } else { (row + down, column + right) };
-            if epilogue.is_asked() {
-                // C's rows are its lines, whichever way the factors are.
-                let [m, n] = if is_across { [product.n, product.m] } else { [product.m, product.n] };
-                let (by_lines, place) =
-                    (Product { m, n, ..*product }, Place { row: line, column: place, matrix });
-                sum = fused(sum, [place], c, &by_lines, scales, epilogue);
-                scales = (T::ONE, T::Scale::default());
-            }
-            let start =
-                u64::from(matrix) * product.c_batch + u64::from(line) * product.c_leading + u64::from(place);
-            store::neighbours::<T, 1>(sum, c, start, product, scales);
+            let place = Place { row, column, matrix };
+            store::element(staging.read(down * PITCH + right), place, c, product, scales, epilogue);
         }
         index += THIN_THREADS;
     }
