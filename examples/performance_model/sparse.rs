@@ -121,9 +121,8 @@ fn levels(structure: Structure) -> f64 {
     let mut level = vec![0_u32; structure.rows as usize];
     let (mut columns, mut most) = (Vec::new(), 0);
     for row in 0..structure.rows {
-        structure.columns(row, &mut columns);
-        let before = columns.iter().filter(|&&column| column < row);
-        let own = before.map(|&column| level[column as usize]).max().unwrap_or(0) + 1;
+        structure.columns_before(row, &mut columns);
+        let own = columns.iter().map(|&column| level[column as usize]).max().unwrap_or(0) + 1;
         level[row as usize] = own;
         most = most.max(own);
     }

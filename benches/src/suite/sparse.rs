@@ -115,6 +115,14 @@ fn hash(a: u32, b: u32) -> u32 {
 impl Structure {
     /// The columns of a row, ascending, the diagonal last.
     pub fn columns(&self, row: u32, columns: &mut Vec<u32>) {
+        self.columns_before(row, columns);
+        columns.sort_unstable();
+        columns.dedup();
+        columns.push(row);
+    }
+
+    /// The columns of a row before the diagonal, in any order and perhaps several times.
+    pub fn columns_before(&self, row: u32, columns: &mut Vec<u32>) {
         columns.clear();
         let Self { a, b, .. } = *self;
         let drawn = |from: u32, below: u32, count: u32| {
@@ -148,9 +156,6 @@ impl Structure {
             }
             Kind::Blocks => columns.extend(row / a * a..row),
         }
-        columns.sort_unstable();
-        columns.dedup();
-        columns.push(row);
     }
 
     /// The matrix: 1 on the diagonal, and beside it numbers of which a row's add up to less.
