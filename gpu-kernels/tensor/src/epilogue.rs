@@ -11,10 +11,11 @@ use gpu_std::{device, opaque, unroll};
 use crate::gelu;
 use crate::place::Place;
 
-/// What becomes of `alpha · sum + beta · C`, of sums of type `S`.
+/// What becomes of `alpha · sum + beta · C`, of sums of type `S`, in two steps: what depends on the place, as a bias does,
+/// and then a function of the value alone.
 ///
-/// Kernels apply it once to each element that they write, and perhaps to some elements again whose results they do not
-/// use. Rows and columns are those of a row-major C; a column-major one is written as `Cᵀ = Bᵀ · Aᵀ`. The crate's
+/// Kernels apply each step once to each element that they write, and perhaps to some elements again whose results they do
+/// not use. Rows and columns are those of a row-major C; a column-major one is written as `Cᵀ = Bᵀ · Aᵀ`. The crate's
 /// documentation has a kernel with one.
 pub trait Epilogue<S: Element>: Copy {
     /// Whether there is anything to do, the same in all threads: where not, whole lines are written as they are.
@@ -23,14 +24,39 @@ pub trait Epilogue<S: Element>: Copy {
         true
     }
 
-    /// What is written of `value`, rounded to C's type, as the element of this row and column of this matrix.
+    /// What is made of `value`, that is to be the element of this row and column of this matrix. It should be short: it
+    /// is there for some 16 elements at a time.
     fn apply(&self, value: S, place: Place) -> S;
 
-    /// The same of several elements: for what is decided or read for all of them alike.
+    /// The same of the elements of some rows and columns: for what is decided or read for several of them alike.
     #[device]
     #[inline(always)]
-    fn apply_all<const N: usize>(&self, mut values: [S; N], places: [Place; N]) -> [S; N] {
-        unroll::<N>(|at| values[at] = self.apply(values[at], places[at]));
+    fn apply_all<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        mut values: [[S; COLUMNS]; ROWS],
+        rows: [u32; ROWS],
+        columns: [u32; COLUMNS],
+        matrix: u32,
+    ) -> [[S; COLUMNS]; ROWS] {
+        unroll::<ROWS>(|row| {
+            unroll::<COLUMNS>(|column| {
+                let place = Place { row: rows[row], column: columns[column], matrix };
+                values[row][column] = self.apply(values[row][column], place);
+            });
+        });
+        values
+    }
+
+    /// Whether there is a second step, the same in all threads.
+    #[inline(always)]
+    fn activates(&self) -> bool {
+        false
+    }
+
+    /// What is then made of values, each by itself, and written, rounded to C's type. Not asked for where nothing
+    /// [`activates`](Epilogue::activates). It may be long: it is there for four elements at a time.
+    #[inline(always)]
+    fn activate<const N: usize>(&self, values: [S; N]) -> [S; N] {
         values
     }
 }
@@ -76,25 +102,25 @@ impl Activation {
     /// assert_eq!([-2.0, 3.0].map(|x| Activation::Relu.of(x)), [0.0, 3.0]);
     /// ```
     pub fn of(self, value: f32) -> f32 {
-        let [value] = activate(self as u32, [value]);
-        value
+        match self {
+            Self::None => value,
+            Self::Relu => max(value, 0.0),
+            Self::Gelu => gelu::gelu(value),
+            Self::GeluTanh => gelu::gelu_tanh(value),
+        }
     }
 }
 
-/// The activation of this number, of several values: on the host, too, and so no device function, which would tell the
+/// Either form of GELU, by its number, of several values: on the host, too, and so no device function, which would tell the
 /// simulator of branches that are the same in all threads.
 #[inline(always)]
-fn activate<const N: usize>(activation: u32, mut values: [f32; N]) -> [f32; N] {
+fn gelu_of<const N: usize>(activation: u32, values: [f32; N]) -> [f32; N] {
     // What is known of it would make the loops around this several, each with its own activation.
-    let activation = opaque(activation);
-    if activation == const { Activation::Gelu as u32 } {
-        unroll::<N>(|at| values[at] = gelu::gelu(values[at]));
-    } else if activation == const { Activation::GeluTanh as u32 } {
-        unroll::<N>(|at| values[at] = gelu::gelu_tanh(values[at]));
-    } else if activation == const { Activation::Relu as u32 } {
-        unroll::<N>(|at| values[at] = max(values[at], 0.0));
+    if opaque(activation) == const { Activation::Gelu as u32 } {
+        values.map(gelu::gelu)
+    } else {
+        values.map(gelu::gelu_tanh)
     }
-    values
 }
 
 /// The usual epilogue: a bias, then an activation. The bias itself is a parameter of its own, as pointers are: the
@@ -125,23 +151,47 @@ impl Epilogue<f32> for (Global<f32>, Usual) {
 
     #[device]
     #[inline(always)]
-    fn apply(&self, value: f32, place: Place) -> f32 {
-        let [value] = self.apply_all([value], [place]);
+    fn apply(&self, value: f32, Place { row, column, matrix }: Place) -> f32 {
+        let [[value]] = self.apply_all([[value]], [row], [column], matrix);
         value
     }
 
     #[device]
     #[inline(always)]
-    fn apply_all<const N: usize>(&self, mut values: [f32; N], places: [Place; N]) -> [f32; N] {
+    fn apply_all<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        mut values: [[f32; COLUMNS]; ROWS],
+        rows: [u32; ROWS],
+        columns: [u32; COLUMNS],
+        matrix: u32,
+    ) -> [[f32; COLUMNS]; ROWS] {
         let (bias, usual) = *self;
         let per = opaque(usual.bias);
         if per != 0 {
-            unroll::<N>(|at| {
-                let Place { row, column, matrix } = places[at];
-                let index = if per == Usual::PER_ROW { row } else { column };
-                values[at] += bias.offset(u64::from(matrix) * usual.bias_batch).read_only(index);
-            });
+            let bias = bias.offset(u64::from(matrix) * usual.bias_batch);
+            if per == Usual::PER_ROW {
+                let of_rows = rows.map(|row| bias.read_only(row));
+                unroll::<ROWS>(|row| values[row] = values[row].map(|value| value + of_rows[row]));
+            } else {
+                let of_columns = columns.map(|column| bias.read_only(column));
+                unroll::<ROWS>(|row| {
+                    unroll::<COLUMNS>(|column| values[row][column] += of_columns[column]);
+                });
+            }
         }
-        activate(usual.activation, values)
+        if opaque(usual.activation) == const { Activation::Relu as u32 } {
+            values = values.map(|values| values.map(|value| max(value, 0.0)));
+        }
+        values
+    }
+
+    #[inline(always)]
+    fn activates(&self) -> bool {
+        opaque(self.1.activation) >= const { Activation::Gelu as u32 }
+    }
+
+    #[inline(always)]
+    fn activate<const N: usize>(&self, values: [f32; N]) -> [f32; N] {
+        gelu_of(self.1.activation, values)
     }
 }

@@ -5,8 +5,9 @@ use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, rolled, shared, unroll};
 
 use crate::epilogue::Epilogue;
+use crate::output::Output;
 use crate::place::{Place, Product};
-use crate::store::{self, Output};
+use crate::store;
 
 /// Threads of a block that adds parts.
 pub const FINISH_THREADS: u32 = 256;

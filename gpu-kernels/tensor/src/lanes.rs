@@ -16,8 +16,9 @@ use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, rolled, shared, unroll, warp};
 
 use crate::epilogue::Epilogue;
+use crate::output::Output;
 use crate::place::{Place, Product};
-use crate::store::{self, Output, Target};
+use crate::store::{self, Target};
 
 /// Rows, and columns, of a block's tile.
 pub const TILE: u32 = 128;
@@ -216,7 +217,7 @@ pub fn product<T: Output, E: Epilogue<T::Scale>, const N: usize>(
     sync_threads();
     let place = Place { row: row + warp_row, column: column + warp_column, matrix: number };
     let staging = stages.cast().offset(warp * const { store::staging(BLOCKS) });
-    Target { c, product: &product, alpha, beta, staging }.write::<E, BLOCKS, 8, 64>(
+    Target { c, product: &product, alpha, beta, staging }.write::<E, BLOCKS, { BLOCKS / 2 }, 8, 64>(
         &sums,
         place,
         epilogue,

@@ -46,6 +46,7 @@ mod finish;
 mod gelu;
 mod instances;
 mod lanes;
+mod output;
 mod pack;
 mod place;
 mod store;
@@ -57,8 +58,8 @@ pub use finish::{FINISH_SHARED_BYTES, FINISH_THREADS, finished, group, part_lead
 pub use gelu::{gelu, gelu_tanh};
 pub use instances::*;
 pub use lanes::{Factors, LANES_SHARED_BYTES, LANES_THREADS, TILE, product as product_by_lanes};
+pub use output::Output;
 pub use pack::{PACK_LINES, PACK_SHARED_BYTES, PACK_THREADS, PACK_WORDS, Packing, round_tf32};
 pub use place::{Place, Product};
-pub use store::Output;
 pub use thin::{THIN_SHARED_BYTES, THIN_THREADS, THIN_TILE};
 pub use warps::{ROWS, boxes, columns, shared_bytes, threads};

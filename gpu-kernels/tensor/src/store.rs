@@ -4,12 +4,11 @@
 //! eight rows of a warp at a time, from where its lanes write neighbours: whole lines of the L2, four elements a
 //! lane, or one where C is not aligned.
 
-use gpu_std::half::{bf16, f16};
-use gpu_std::memory::{Element, GlobalMut, Shared};
-use gpu_std::mma::{Half, pack};
-use gpu_std::{device, opaque, rolled, unroll, warp, wgmma};
+use gpu_std::memory::{GlobalMut, Shared};
+use gpu_std::{device, opaque, rolled, unroll, warp};
 
 use crate::epilogue::Epilogue;
+use crate::output::Output;
 use crate::place::{Place, Product};
 
 /// Words of shared memory for a warp that writes `8 * blocks` columns at a time. Lines of eight rows are padded so
@@ -26,227 +25,6 @@ const fn pitch(blocks: usize) -> u32 {
 pub(crate) const WHOLE_STAGING: u32 = 16 * WHOLE_PITCH;
 const WHOLE_PITCH: u32 = 64 + 4;
 
-/// A type of factors, as what a sum can become.
-pub trait Output: wgmma::Factor {
-    /// The sums' type, and that of `alpha` and `beta`.
-    type Scale: Element;
-
-    /// Whether C may be of this type and not of the sums'.
-    const NARROWS: bool;
-
-    /// Adds the product of two tiles in shared memory to the sums of a warpgroup.
-    fn multiply<const A_ACROSS: bool, const B_ACROSS: bool, const SUMS: usize>(
-        sums: &mut [u32; SUMS],
-        a: Shared<Self>,
-        b: Shared<Self>,
-    );
-
-    /// The sum of two parts of a sum.
-    fn add(a: Self::Scale, b: Self::Scale) -> Self::Scale;
-
-    /// The bits of a sum.
-    fn bits(sum: Self::Scale) -> u32;
-
-    /// `alpha · sum`, of a sum's bits.
-    fn times(sum: u32, alpha: Self::Scale) -> Self::Scale;
-
-    /// Writes neighbours, rounded, four with one access.
-    fn write_rounded<const V: usize>(c: GlobalMut<Self>, values: [Self::Scale; V]);
-
-    /// `alpha · sum + beta · old`, of a sum's bits; `old` is not asked for where `beta` is zero.
-    fn scaled(
-        sum: u32,
-        alpha: Self::Scale,
-        beta: Self::Scale,
-        old: impl FnOnce() -> Self::Scale,
-    ) -> Self::Scale;
-
-    /// Two sums, scaled and rounded, in a word. Not asked for where C is never of this type.
-    fn pack(sums: [u32; 2], alpha: Self::Scale) -> u32;
-
-    /// Whether C is read: not where `beta` is zero.
-    fn reads(beta: Self::Scale) -> bool;
-
-    /// Rounded.
-    fn narrow(value: Self::Scale) -> Self;
-
-    /// Exactly.
-    fn widen(self) -> Self::Scale;
-}
-
-/// What all with sums of `f32` have.
-macro_rules! floats {
-    ($(
-        $T:ty: $narrows:literal |$a:ident, $b:ident| $across:tt,
-        $write:expr, $pack:expr, $narrow:expr, $widen:expr;
-    )*) => { $(
-        impl Output for $T {
-            type Scale = f32;
-            const NARROWS: bool = $narrows;
-
-            #[device]
-            #[inline(always)]
-            fn multiply<const $a: bool, const $b: bool, const SUMS: usize>(
-                sums: &mut [u32; SUMS],
-                a: Shared<Self>,
-                b: Shared<Self>,
-            ) {
-                floats!(@multiply $T, $across)(sums, a, b);
-            }
-
-            #[inline(always)]
-            fn add(a: f32, b: f32) -> f32 {
-                a + b
-            }
-
-            #[inline(always)]
-            fn bits(sum: f32) -> u32 {
-                sum.to_bits()
-            }
-
-            #[inline(always)]
-            fn times(sum: u32, alpha: f32) -> f32 {
-                alpha * f32::from_bits(sum)
-            }
-
-            #[device]
-            #[inline(always)]
-            fn write_rounded<const V: usize>(c: GlobalMut<Self>, values: [f32; V]) {
-                $write(c, values);
-            }
-
-            #[device]
-            #[inline(always)]
-            fn scaled(sum: u32, alpha: f32, beta: f32, old: impl FnOnce() -> f32) -> f32 {
-                let product = Self::times(sum, alpha);
-                if beta == 0.0 { product } else { gpu_std::float::mul_add(beta, old(), product) }
-            }
-
-            #[device]
-            #[inline(always)]
-            fn pack(sums: [u32; 2], alpha: f32) -> u32 {
-                $pack(sums.map(|sum| Self::times(sum, alpha)))
-            }
-
-            #[inline(always)]
-            fn reads(beta: f32) -> bool {
-                beta != 0.0
-            }
-
-            #[inline(always)]
-            fn narrow(value: f32) -> Self {
-                $narrow(value)
-            }
-
-            #[inline(always)]
-            fn widen(self) -> f32 {
-                $widen(self)
-            }
-        }
-    )* };
-    (@multiply $T:ty, [$a:tt $b:tt]) => { wgmma::multiply_add::<$T, $a, $b, SUMS> };
-}
-floats! {
-    bf16: true |A, B| [A B], write_halves, pack_halves::<bf16>, bf16::from_f32, bf16::to_f32;
-    f16: true |A, B| [A B], write_halves, pack_halves::<f16>, f16::from_f32, f16::to_f32;
-    // As tf32, whose tiles are contiguous along `k`.
-    f32: false |_A, _B| [false false], write_floats, never_packed, core::convert::identity, core::convert::identity;
-}
-
-/// Sums of `i32`, which wrap. Tiles are contiguous along `k`, and C is of the sums' type.
-impl Output for i8 {
-    type Scale = i32;
-    const NARROWS: bool = false;
-
-    #[device]
-    #[inline(always)]
-    fn multiply<const A_ACROSS: bool, const B_ACROSS: bool, const SUMS: usize>(
-        sums: &mut [u32; SUMS],
-        a: Shared<Self>,
-        b: Shared<Self>,
-    ) {
-        wgmma::multiply_add::<i8, false, false, SUMS>(sums, a, b);
-    }
-
-    #[inline(always)]
-    fn add(a: i32, b: i32) -> i32 {
-        a.wrapping_add(b)
-    }
-
-    #[inline(always)]
-    fn bits(sum: i32) -> u32 {
-        sum.cast_unsigned()
-    }
-
-    #[inline(always)]
-    fn times(sum: u32, alpha: i32) -> i32 {
-        alpha.wrapping_mul(sum.cast_signed())
-    }
-
-    #[device]
-    #[inline(always)]
-    fn write_rounded<const V: usize>(c: GlobalMut<Self>, values: [i32; V]) {
-        c.cast::<i32>().write_vec(0, values);
-    }
-
-    #[device]
-    #[inline(always)]
-    fn scaled(sum: u32, alpha: i32, beta: i32, old: impl FnOnce() -> i32) -> i32 {
-        let product = Self::times(sum, alpha);
-        // What is known of beta would be used before, for four products of C in registers of their own.
-        let factor = opaque(beta.cast_unsigned()).cast_signed();
-        if beta == 0 { product } else { factor.wrapping_mul(old()).wrapping_add(product) }
-    }
-
-    #[inline(always)]
-    fn pack(sums: [u32; 2], alpha: i32) -> u32 {
-        Self::times(sums[0], alpha).cast_unsigned()
-    }
-
-    #[inline(always)]
-    fn reads(beta: i32) -> bool {
-        beta != 0
-    }
-
-    /// Not asked for: C is never of `i8`.
-    #[inline(always)]
-    fn narrow(value: i32) -> Self {
-        value as i8
-    }
-
-    #[inline(always)]
-    fn widen(self) -> i32 {
-        i32::from(self)
-    }
-}
-
-#[device]
-#[inline(always)]
-fn write_halves<T: Half + Output<Scale = f32>, const V: usize>(c: GlobalMut<T>, values: [f32; V]) {
-    if const { V == 4 } {
-        c.cast::<u32>().write_vec(0, [0, 2].map(|at| pack::<T>(values[at % V], values[(at + 1) % V])));
-    } else {
-        unroll::<V>(|at| c.write(at as u32, T::narrow(values[at])));
-    }
-}
-
-#[device]
-#[inline(always)]
-fn pack_halves<T: Half>([a, b]: [f32; 2]) -> u32 {
-    pack::<T>(a, b)
-}
-
-/// A C of `f32` is one of sums, of which no two are a word.
-fn never_packed([a, _]: [f32; 2]) -> u32 {
-    a.to_bits()
-}
-
-#[device]
-#[inline(always)]
-fn write_floats<const V: usize>(c: GlobalMut<f32>, values: [f32; V]) {
-    c.write_vec(0, values);
-}
-
 /// Where a warp's sums go, and what becomes of them.
 pub(crate) struct Target<'a, T: Output> {
     pub c: GlobalMut<T>,
@@ -262,14 +40,20 @@ impl<T: Output> Target<'_, T> {
     /// rows, each strip so many rows and columns from `place`.
     #[device]
     #[inline(always)]
-    pub(crate) fn write<E: Epilogue<T::Scale>, const BLOCKS: usize, const PARTS: usize, const SUMS: usize>(
+    pub(crate) fn write<
+        E: Epilogue<T::Scale>,
+        const BLOCKS: usize,
+        const PASSES: usize,
+        const PARTS: usize,
+        const SUMS: usize,
+    >(
         &self,
         sums: &[u32; SUMS],
         Place { row, column, matrix }: Place,
         epilogue: E,
         strip: impl Fn(u32) -> [u32; 2],
     ) {
-        const { assert!(SUMS == 2 * BLOCKS * PARTS) };
+        const { assert!(SUMS == 2 * BLOCKS * PARTS && BLOCKS == 2 * PASSES) };
         let lane = warp::lane_id();
         let own = lane / 4 * pitch(BLOCKS) + lane % 4 * 2;
         let mut part = 0;
@@ -291,12 +75,9 @@ impl<T: Output> Target<'_, T> {
             warp::sync_warp(warp::FULL);
             let [down, right] = strip(part / 2);
             let place = [row + down + part % 2 * 8, column + right];
-            let mut pass = 0;
-            while pass < const { BLOCKS as u32 / 2 } {
-                pass = rolled(pass);
-                self.pass::<E, BLOCKS>(pass, place, matrix, epilogue);
-                pass += 1;
-            }
+            // What is known of it would be computed before all parts, for registers of its own.
+            let place = Place { row: place[0], column: place[1], matrix: opaque(matrix) };
+            self.write_part::<E, BLOCKS, PASSES>(place, epilogue);
             part += 1;
         }
     }
@@ -365,88 +146,148 @@ impl<T: Output> Target<'_, T> {
         });
     }
 
-    /// Writes four elements a lane of the eight rows from `[row, column]` on: neighbours, or, where C is not accessed
-    /// four at a time, such that those of neighbouring lanes are. The epilogue's code is there once for both.
+    /// Writes eight staged rows of `BLOCKS` blocks, whose first element is at `place`, step by step: what is costly has
+    /// its code once, and all else works at all of a lane's elements at once. Those are four neighbours in each of
+    /// `PASSES` rows, until they are written.
     #[device]
     #[inline(always)]
-    fn pass<E: Epilogue<T::Scale>, const BLOCKS: usize>(
+    fn write_part<E: Epilogue<T::Scale>, const BLOCKS: usize, const PASSES: usize>(
         &self,
-        pass: u32,
-        [row, column]: [u32; 2],
-        matrix: u32,
+        place: Place,
         epilogue: E,
     ) {
-        // What is known of these would be computed before all parts, for registers of its own, or make the loop around
-        // this several.
-        let (matrix, is_vectors) = (opaque(matrix), opaque(self.product.vectors) != 0);
-        let &Self { c, product, alpha, beta, staging } = self;
-        let is_read = opaque(u32::from(T::reads(beta))) != 0;
-        let columns = const { 8 * BLOCKS as u32 };
-        // Of the first element, and of the others beside it: a line has a multiple of 32 columns.
-        let lane = warp::lane_id() * if is_vectors { 4 } else { 1 };
-        let first = [pass * (128 / columns) + lane / columns, lane % columns];
-        let within = |[line, place]: [u32; 2], at: usize| {
-            let at = at as u32;
-            let [down, right] = if is_vectors { [0, at] } else { [at * 32 / columns, at * 32 % columns] };
-            [line + down, place + right]
-        };
-        let place = |first: [u32; 2], at: usize| {
-            let [line, place] = within(first, at);
-            Place { row: row + line, column: column + place, matrix }
-        };
-        let is_inside = |place: Place| (place.row < product.m) & (place.column < product.n);
-        let staged = |at: usize| {
-            let [line, place] = within(first, at);
-            line * pitch(BLOCKS) + place
-        };
-        let mut sums = [0; 4];
-        if is_vectors {
-            sums = staging.read_vec(staged(0));
-        } else {
-            unroll::<4>(|at| sums[at] = staging.read(staged(at)));
+        let mut alpha = self.alpha;
+        if opaque(u32::from(T::reads(self.beta))) != 0 {
+            let mut pass = 0;
+            while pass < const { PASSES as u32 } {
+                pass = rolled(pass);
+                self.update::<BLOCKS>(pass, place);
+                pass += 1;
+            }
+            alpha = T::ONE;
         }
-        let mut values = sums.map(|sum| T::times(sum, alpha));
-        if is_read {
-            let mut old = [T::Scale::default(); 4];
-            if is_vectors {
-                let place = place(first, 0);
-                if is_inside(place) {
-                    old = read::<T, 4>(c, product, place.start(product));
+        if epilogue.is_asked() {
+            self.apply::<E, BLOCKS, PASSES>(place, alpha, epilogue);
+            alpha = T::ONE;
+            if epilogue.activates() {
+                let mut pass = 0;
+                while pass < const { PASSES as u32 } {
+                    pass = rolled(pass);
+                    let staged = Lane::of::<BLOCKS>(pass).staged;
+                    let values = self.staging.read_vec::<4>(staged).map(T::of_bits);
+                    self.staging.write_vec(staged, epilogue.activate(values).map(T::bits));
+                    pass += 1;
+                }
+            }
+        }
+        if opaque(self.product.vectors) != 0 {
+            unroll::<PASSES>(|pass| {
+                let Lane { staged, row, column } = Lane::of::<BLOCKS>(pass as u32);
+                let sums = self.staging.read_vec::<4>(staged);
+                self.put(Place { row: place.row + row, column: place.column + column, ..place }, sums, alpha);
+            });
+        } else {
+            warp::sync_warp(warp::FULL);
+            let mut pass = 0;
+            while pass < const { 4 * PASSES as u32 } {
+                pass = rolled(pass);
+                // Some at a time, which wait for the staged sums together.
+                unroll::<4>(|at| {
+                    let index = (pass + at as u32) * 32 + warp::lane_id();
+                    let (row, column) =
+                        (index / const { 8 * BLOCKS as u32 }, index % const { 8 * BLOCKS as u32 });
+                    let sum = self.staging.read(row * pitch(BLOCKS) + column);
+                    self.put(
+                        Place { row: place.row + row, column: place.column + column, ..place },
+                        [sum],
+                        alpha,
+                    );
+                });
+                pass += 4;
+            }
+        }
+    }
+
+    /// Adds what C has to four of a lane's sums, where they are staged.
+    #[device]
+    #[inline(always)]
+    fn update<const BLOCKS: usize>(&self, pass: u32, place: Place) {
+        let &Self { c, product, alpha, beta, staging } = self;
+        let Lane { staged, row, column } = Lane::of::<BLOCKS>(pass);
+        let place = Place { row: place.row + row, column: place.column + column, ..place };
+        let start = place.start(product);
+        let sums = staging.read_vec::<4>(staged);
+        let mut old = [T::Scale::default(); 4];
+        if place.row < product.m {
+            if product.vectors != 0 {
+                if place.column < product.n {
+                    old = read::<T, 4>(c, product, start);
                 }
             } else {
                 unroll::<4>(|at| {
-                    let place = place(first, at);
-                    if is_inside(place) {
-                        [old[at]] = read::<T, 1>(c, product, place.start(product));
+                    if place.column + (at as u32) < product.n {
+                        [old[at]] = read::<T, 1>(c, product, start + at as u64);
                     }
                 });
             }
-            unroll::<4>(|at| values[at] = T::scaled(sums[at], alpha, beta, || old[at]));
         }
-        if epilogue.is_asked() {
-            // Of what is outside it is that of the last row or column, so that it is applied to all at once.
-            let mut places = [place(first, 0); 4];
-            unroll::<4>(|at| {
-                let Place { row, column, matrix } = place(first, at);
-                places[at] = Place { row: row.min(product.m - 1), column: column.min(product.n - 1), matrix };
-            });
-            values = epilogue.apply_all(values, places);
+        let mut values = sums;
+        unroll::<4>(|at| values[at] = T::bits(T::scaled(sums[at], alpha, beta, || old[at])));
+        staging.write_vec(staged, values);
+    }
+
+    /// Applies the epilogue to all of a lane's sums, where they are staged. Of what is outside it is that of the last row
+    /// or column, so that it is applied to all at once.
+    #[device]
+    #[inline(always)]
+    fn apply<E: Epilogue<T::Scale>, const BLOCKS: usize, const PASSES: usize>(
+        &self,
+        place: Place,
+        alpha: T::Scale,
+        epilogue: E,
+    ) {
+        let &Self { product, staging, .. } = self;
+        let mut values = [[T::Scale::default(); 4]; PASSES];
+        let (mut rows, mut columns) = ([0; PASSES], [0; 4]);
+        unroll::<PASSES>(|pass| {
+            let Lane { staged, row, column } = Lane::of::<BLOCKS>(pass as u32);
+            values[pass] = staging.read_vec::<4>(staged).map(|sum| T::times(sum, alpha));
+            rows[pass] = (place.row + row).min(product.m - 1);
+            unroll::<4>(|at| columns[at] = (place.column + column + at as u32).min(product.n - 1));
+        });
+        let values = epilogue.apply_all(values, rows, columns, place.matrix);
+        unroll::<PASSES>(|pass| {
+            staging.write_vec(Lane::of::<BLOCKS>(pass as u32).staged, values[pass].map(T::bits));
+        });
+    }
+
+    /// Writes `alpha` times neighbours, if they are in C.
+    #[device]
+    #[inline(always)]
+    fn put<const V: usize>(&self, place: Place, sums: [u32; V], alpha: T::Scale) {
+        let &Self { c, product, .. } = self;
+        if place.row < product.m && place.column < product.n {
+            write::<T, V>(c, product, place.start(product), sums.map(|sum| T::times(sum, alpha)));
         }
-        // Computed once more, where what was would take registers from the epilogue.
-        let first = first.map(opaque);
-        if is_vectors {
-            let place = place(first, 0);
-            if is_inside(place) {
-                write::<T, 4>(c, product, place.start(product), values);
-            }
-        } else {
-            unroll::<4>(|at| {
-                let place = place(first, at);
-                if is_inside(place) {
-                    write::<T, 1>(c, product, place.start(product), [values[at]]);
-                }
-            });
-        }
+    }
+}
+
+/// Where a lane's four neighbours of a pass are: from the first of eight rows of `BLOCKS` blocks, and staged.
+struct Lane {
+    staged: u32,
+    row: u32,
+    column: u32,
+}
+
+impl Lane {
+    #[device]
+    #[inline(always)]
+    fn of<const BLOCKS: usize>(pass: u32) -> Self {
+        let lanes = const { 2 * BLOCKS as u32 };
+        let lane = warp::lane_id();
+        // A pass has whole rows: the columns are the same in each.
+        let (row, column) = (pass * (32 / lanes) + lane / lanes, lane % lanes * 4);
+        Self { staged: row * pitch(BLOCKS) + column, row, column }
     }
 }
 
@@ -470,6 +311,9 @@ pub(crate) fn element<T: Output, E: Epilogue<T::Scale>>(
     };
     if epilogue.is_asked() {
         value = epilogue.apply(value, place);
+        if epilogue.activates() {
+            [value] = epilogue.activate([value]);
+        }
     }
     write::<T, 1>(c, product, start, [value]);
 }

@@ -14,9 +14,10 @@ use gpu_std::{device, opaque, rolled, shared, unroll, warp};
 
 use crate::epilogue::Epilogue;
 use crate::lanes::{Factors, by_element};
+use crate::output::Output;
 use crate::pack::round_tf32;
 use crate::place::{Place, Product};
-use crate::store::{self, Output};
+use crate::store;
 
 /// Rows and columns of a block's tile of C.
 pub const THIN_TILE: [u32; 2] = [128, 32];

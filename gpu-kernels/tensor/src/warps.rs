@@ -18,8 +18,9 @@ use gpu_std::thread::{
 use gpu_std::{device, opaque, rolled, shared, warp, wgmma};
 
 use crate::epilogue::Epilogue;
+use crate::output::Output;
 use crate::place::{Place, Product};
-use crate::store::{self, Output, Target};
+use crate::store::{self, Target};
 
 /// Rows of a block's tile.
 pub const ROWS: u32 = 2 * wgmma::ROWS;
@@ -259,7 +260,7 @@ pub(crate) fn product<
             if (product.vectors == 2) & !T::reads(beta) & !epilogue.is_asked() {
                 target.write_whole::<WIDE, NARROW, SUMS>(&sums, place);
             } else {
-                target.write::<E, BLOCKS, PARTS, SUMS>(&sums, place, epilogue, |strip| {
+                target.write::<E, BLOCKS, { BLOCKS / 2 }, PARTS, SUMS>(&sums, place, epilogue, |strip| {
                     [0, strip * 8 * BLOCKS as u32]
                 });
             }
