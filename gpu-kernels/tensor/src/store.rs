@@ -181,11 +181,20 @@ impl<T: Output> Target<'_, T> {
             }
         }
         if opaque(self.product.vectors) != 0 {
-            unroll::<PASSES>(|pass| {
-                let Lane { staged, row, column } = Lane::of::<BLOCKS>(pass as u32);
-                let sums = self.staging.read_vec::<4>(staged);
-                self.put(Place { row: place.row + row, column: place.column + column, ..place }, sums, alpha);
-            });
+            let mut pass = 0;
+            while pass < const { PASSES as u32 } {
+                pass = rolled(pass);
+                unroll::<2>(|at| {
+                    let Lane { staged, row, column } = Lane::of::<BLOCKS>(pass + at as u32);
+                    let sums = self.staging.read_vec::<4>(staged);
+                    self.put(
+                        Place { row: place.row + row, column: place.column + column, ..place },
+                        sums,
+                        alpha,
+                    );
+                });
+                pass += 2;
+            }
         } else {
             warp::sync_warp(warp::FULL);
             let mut pass = 0;
