@@ -37,6 +37,7 @@ enum Variant {
     Lanes,
     Narrow,
     Wide,
+    Cluster,
     Thin,
     Packed,
 }
@@ -47,6 +48,7 @@ impl From<Variant> for TensorVariant {
             Variant::Lanes => Self::Lanes,
             Variant::Narrow => Self::Narrow,
             Variant::Wide => Self::Wide,
+            Variant::Cluster => Self::Cluster,
             Variant::Thin => Self::Thin,
             Variant::Packed => Self::Packed,
         }

@@ -342,7 +342,7 @@ fn branch_hooks_and_launch_bounds() {
     let Some(ptx) = module(75, 74) else { return };
     expect(ptx, "branches", &[("call", 0), ("ld.local", 0)]);
     assert!(
-        ptx.contains(".global .align 4 .b8 __launch_bounds_eight_loads[12] = {0, 1, 0, 0, 4, 0, 0, 0, 2};")
+        ptx.contains(".global .align 4 .b8 __launch_bounds_eight_loads[16] = {0, 1, 0, 0, 4, 0, 0, 0, 2};")
     );
     assert!(ptx.contains(".global .align 4 .b8 __launch_bounds_shared_arrays[12] = {128};"));
 }
