@@ -117,11 +117,13 @@ fn plain_labels(text: &str) -> String {
     plain
 }
 
-/// The launch bounds, the optimisation level and the blocks of a cluster that a marker holds. The compiler writes it as words or as bytes, and
-/// leaves zeros at the end out.
+/// The launch bounds, the optimisation level and the blocks of a cluster that a marker holds. The compiler writes it as
+/// words or as bytes, and leaves zeros at the end out.
 fn marker_words(marker: &Item) -> Result<(Bounds, u32, u32), String> {
     const WORDS: usize = 4;
-    let odd = || format!("launch bounds, optimisation level and cluster are four u32, and this is `{}`", marker.text);
+    let odd = || {
+        format!("launch bounds, optimisation level and cluster are four u32, and this is `{}`", marker.text)
+    };
     let values = match marker.text.split_once('{') {
         Some((_, list)) => {
             let list = list.split_once('}').ok_or_else(odd)?.0;

@@ -94,7 +94,10 @@ impl Parse for Arguments {
                 let blocks: LitInt = input.parse()?;
                 arguments.cluster = blocks.base10_parse()?;
                 if !(1..=8).contains(&arguments.cluster) {
-                    return Err(Error::new(blocks.span(), format!("`cluster` is 1 to 8 blocks, found {blocks}")));
+                    return Err(Error::new(
+                        blocks.span(),
+                        format!("`cluster` is 1 to 8 blocks, found {blocks}"),
+                    ));
                 }
             } else if key == "opt_level" {
                 if arguments.opt_level != 0 {

@@ -37,8 +37,8 @@
 //!
 //! Who arrives releases what it did and knows, who waits acquires that of all who arrived, and of the copies that the phase
 //! counted. Where threads of other blocks of the [cluster](crate::cluster) arrive, with [`Barrier::arrive_at`], it is
-//! [`Barrier::wait_cluster`] that acquires theirs. Copies are made by the *asynchronous proxy*: [`fence_init`] makes a barrier's beginning known to it, and
-//! [`fence_proxy`] what a thread has written.
+//! [`Barrier::wait_cluster`] that acquires theirs. Copies are made by the *asynchronous proxy*: [`fence_init`] makes a
+//! barrier's beginning known to it, and [`fence_proxy`] what a thread has written.
 
 use crate::backend::barrier as backend;
 use crate::memory::Shared;
@@ -118,8 +118,8 @@ impl Barrier {
 }
 
 /// Makes the [`Barrier::init`]s that this thread has done known to copies that will arrive there
-/// (`fence.mbarrier_init`). The threads that start these know of it behind a block barrier, those of other blocks behind the
-/// cluster's.
+/// (`fence.mbarrier_init`). The threads that start these know of it behind a block barrier, those of other blocks
+/// behind the cluster's.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn fence_init() {

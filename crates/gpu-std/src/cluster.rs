@@ -1,8 +1,8 @@
 //! Clusters: neighbouring blocks that run at the same time, on multiprocessors that reach each other's shared memory
 //! (capability 9.0).
 //!
-//! A kernel with `#[kernel(cluster = 2)]` is launched in clusters of two blocks, next to each other in x: a grid whose x
-//! is no multiple is refused. 8 blocks are the most. In a kernel without, each block is a cluster by itself.
+//! A kernel with `#[kernel(cluster = 2)]` is launched in clusters of two blocks, next to each other in x: a grid
+//! whose x is no multiple is refused. 8 blocks are the most. In a kernel without, each block is a cluster by itself.
 //!
 //! ```
 //! use gpu_std::cluster::{self, Remote};

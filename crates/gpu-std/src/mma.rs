@@ -93,9 +93,9 @@ pub fn load_matrices<T: Half, const TRANSPOSED: bool>(memory: Shared<T>, row: u3
     backend::load_matrices::<TRANSPOSED>(memory.byte(row))
 }
 
-/// The reverse of [`load_matrices`]: four 8 × 8 matrices of 16-bit elements to shared memory (`stmatrix`, capability 9.0).
-/// Lane `8 i + r` says where row `r` of matrix `i` goes, a multiple of 16 bytes, and word `i` of lane `4 * g + t` is row
-/// `g`, columns `2 * t` and the next, of matrix `i`.
+/// The reverse of [`load_matrices`]: four 8 × 8 matrices of 16-bit elements to shared memory (`stmatrix`, capability
+/// 9.0). Lane `8 i + r` says where row `r` of matrix `i` goes, a multiple of 16 bytes, and word `i` of lane `4 * g +
+/// t` is row `g`, columns `2 * t` and the next, of matrix `i`.
 ///
 /// ```
 /// use gpu_std::half::bf16;

@@ -5,10 +5,10 @@
 //! [`TensorMap::load`], and a [`Barrier`] counts its bytes when they are there. What of a box lies outside of its matrix
 //! arrives as zeros, and counts.
 //!
-//! The other way it is [`TensorMap::store`], with groups in the place of a barrier: the thread that starts copies ends a
-//! group of them with [`commit_stores`] and waits with [`wait_stores_read`] until they have read shared memory, which
-//! may be written again then, or with [`wait_stores`] until they have written theirs. What of a box lies outside of its
-//! matrix is left out.
+//! The other way it is [`TensorMap::store`], with groups in the place of a barrier: the thread that starts copies
+//! ends a group of them with [`commit_stores`] and waits with [`wait_stores_read`] until they have read shared
+//! memory, which may be written again then, or with [`wait_stores`] until they have written theirs. What of a box
+//! lies outside of its matrix is left out.
 //!
 //! In shared memory the box's rows follow each other without gaps. With [`Swizzle::Bytes128`], where a row has 128
 //! bytes, the 16-byte pieces of row `r` change places: piece `p` lies where `p ^ r % 8` would. So neither rows nor
@@ -230,8 +230,8 @@ pub fn wait_stores_read<const PENDING: u32>() {
     backend::wait_stores_read::<PENDING>();
 }
 
-/// Waits until all but the latest `PENDING` groups of this thread have written what they copy, too: this thread sees it.
-/// Other kernels do in any case.
+/// Waits until all but the latest `PENDING` groups of this thread have written what they copy, too: this thread sees
+/// it. Other kernels do in any case.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn wait_stores<const PENDING: u32>() {

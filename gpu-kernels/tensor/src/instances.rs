@@ -62,11 +62,12 @@ products_by_warps! {
 
 macro_rules! products_by_pairs {
     ($($name:ident: $T:ident, $lies:ident;)*) => { $(
-        /// A product of matrices in boxes of [`pair_boxes`](crate::pair_boxes) by clusters of [`PAIR`](crate::PAIR) blocks of
-        /// [`threads`](crate::threads()) threads with [`PAIR_SHARED_BYTES`](crate::PAIR_SHARED_BYTES), at most as many
-        /// clusters as C has tiles of [`PAIR`](crate::PAIR) · [`ROWS`](crate::ROWS) × [`columns`](crate::columns()), for
-        /// [`PAIR_SUMS`](crate::PAIR_SUMS) sums a thread. `lines` is C in boxes of [`output_box`](crate::output_box), where
-        /// `product` says that 16 bytes of C may be accessed at once, and else anything.
+        /// A product of matrices in boxes of [`pair_boxes`](crate::pair_boxes) by clusters of [`PAIR`](crate::PAIR)
+        /// blocks of [`threads`](crate::threads()) threads with [`PAIR_SHARED_BYTES`](crate::PAIR_SHARED_BYTES), at
+        /// most as many clusters as C has tiles of [`PAIR`](crate::PAIR) · [`ROWS`](crate::ROWS) ×
+        /// [`columns`](crate::columns()), for [`PAIR_SUMS`](crate::PAIR_SUMS) sums a thread. `lines` is C in boxes of
+        /// [`output_box`](crate::output_box), where `product` says that 16 bytes of C may be accessed at once, and
+        /// else anything.
         #[kernel(images = sm_90a, launch_bounds(384, 1), cluster = 2)]
         pub fn $name(
             a: TensorMap,

@@ -192,8 +192,11 @@ pub(crate) fn product<
         Barrier::at(ring.barriers, 2 * stages).init(WARPS);
         fence_init();
     }
-    let staging =
-        if const { Ring::<T, SUMS, false>::PERSISTENT } { shared.array(WARPS * STAGING) } else { ring.a.cast() };
+    let staging = if const { Ring::<T, SUMS, false>::PERSISTENT } {
+        shared.array(WARPS * STAGING)
+    } else {
+        ring.a.cast()
+    };
     sync_threads();
 
     let tile_columns = const { Ring::<T, SUMS, false>::COLUMNS };

@@ -1,23 +1,21 @@
-//! Clusters, and copies out of shared memory: what goes wrong with them.
+//! Clusters: what goes wrong with their copies, their shared memory and their barrier.
 
 use gpu_sim::{Fault, FaultKind, Simulator};
-use gpu_std::barrier::{Barrier, fence_init, fence_proxy};
+use gpu_std::barrier::{Barrier, fence_init};
 use gpu_std::cluster::{self, Remote};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::prelude::*;
-use gpu_std::tensor_map::{
-    Format, Swizzle, Tensor, TensorMap, commit_stores, wait_stores, wait_stores_read,
-};
+use gpu_std::tensor_map::{Format, Swizzle, Tensor, TensorMap};
 
 use crate::harness::*;
 
 /// Bytes of a box, 4 rows of 128 bytes: what each of two blocks brings of a stage.
-const HALF: u32 = 512;
+pub const HALF: u32 = 512;
 /// Rounds through the rings.
 const ROUNDS: u32 = 5;
 
 /// The map of words as a matrix with rows of 32, in boxes of 4 rows.
-fn map_of(address: u64, rows: u32) -> TensorMap {
+pub fn map_of(address: u64, rows: u32) -> TensorMap {
     TensorMap::simulated(Tensor {
         address,
         format: Format::U32,
@@ -33,7 +31,11 @@ fn is_gone(fault: &Fault) -> bool {
     matches!(fault.kind, FaultKind::BlockOfCluster { what, .. } if what.contains("is gone"))
 }
 
-fn races(fault: &Fault) -> bool {
+fn has_not_begun(fault: &Fault) -> bool {
+    matches!(fault.kind, FaultKind::BlockOfCluster { what, .. } if what.contains("not begun"))
+}
+
+pub fn races(fault: &Fault) -> bool {
     matches!(fault.kind, FaultKind::Race { .. } | FaultKind::AsyncNotWaited { .. })
 }
 
@@ -43,7 +45,7 @@ fn diverges(fault: &Fault) -> bool {
 
 // ---- rings of two blocks -----------------------------------------------------------------------------------------
 
-type Ring = unsafe fn(&Simulator, LaunchConfig, TensorMap, GlobalMut<u32>) -> Result<(), Fault>;
+pub type Ring = unsafe fn(&Simulator, LaunchConfig, TensorMap, GlobalMut<u32>) -> Result<(), Fault>;
 
 /// Two clusters of two blocks, of which each block writes all the words.
 fn run(seed: u64, launch: Ring) -> Result<Words, Fault> {
@@ -384,8 +386,7 @@ fn distributed_shared_memory() {
         tally.caught(reads_what_is_not_there_yet::META, races, |seed| {
             exchanged(seed, reads_what_is_not_there_yet::launch)
         });
-        let begun = |fault: &Fault| matches!(fault.kind, FaultKind::BlockOfCluster { what, .. } if what.contains("begun"));
-        tally.caught(writes_where_nobody_has_begun::META, begun, |seed| {
+        tally.caught(writes_where_nobody_has_begun::META, has_not_begun, |seed| {
             exchanged(seed, writes_where_nobody_has_begun::launch)
         });
         tally.caught(frees_what_it_has_written::META, races, |seed| {
@@ -464,156 +465,5 @@ fn barriers_of_clusters() {
         // SAFETY: the simulator checks every access.
         let fault = unsafe { exchanges::launch(&simulator, config, x.global(), y.global_mut()) }.unwrap_err();
         assert_eq!(fault.kind, FaultKind::PartialCluster { blocks: 3, cluster: 2 });
-    });
-}
-
-// ---- copies out of shared memory ---------------------------------------------------------------------------------
-
-/// A block's matrix of 10 rows of 32 words in boxes of four, the last of which is half outside.
-fn stored(seed: u64, launch: Ring) -> Result<Vec<u32>, Fault> {
-    let simulator = Simulator::new(config(seed));
-    let y = Words::new(&simulator, &[7; 32 * 12]);
-    let map = map_of(y.global().address(), 10);
-    let config = LaunchConfig::linear(1, 64).shared(2 * HALF);
-    // SAFETY: the simulator checks every access.
-    unsafe { launch(&simulator, config, map, y.global_mut()) }?;
-    Ok(y.get())
-}
-
-#[device]
-fn stage(half: Shared<u32>, first: u32) {
-    for at in 0..2 {
-        let word = 64 * at + thread::thread_idx_x();
-        half.write(word, 100 * first + word); // FAULT: stages_before_the_copy_has_read
-    }
-}
-
-macro_rules! stores {
-    ($($name:ident: |$map:ident, $y:ident, $half:ident, $row:ident| $before:block $fence:block $store:block $end:block)*) => { $(
-        #[kernel]
-        fn $name($map: TensorMap, $y: GlobalMut<u32>) {
-            let halves = shared::dynamic().array::<u32>(2 * HALF / 4);
-            for round in 0..3 {
-                let ($half, $row) = (halves.offset(round % 2 * HALF / 4), 4 * round);
-                if thread::thread_idx_x() == 0 $before
-                thread::sync_threads();
-                stage($half, round);
-                $fence;
-                thread::sync_threads();
-                if thread::thread_idx_x() == 0 $store
-            }
-            if thread::thread_idx_x() == 0 $end
-        }
-    )* };
-}
-
-stores! {
-    stores_boxes: |map, _y, half, row| {
-        wait_stores_read::<1>();
-    } {
-        fence_proxy();
-    } {
-        map.store(half, [0, row, 0]);
-        commit_stores();
-    } {
-        wait_stores_read::<0>();
-    }
-
-    reads_what_it_has_stored: |map, y, half, row| {
-        wait_stores_read::<1>();
-    } {
-        fence_proxy();
-    } {
-        map.store(half, [0, row, 0]);
-        commit_stores();
-    } {
-        wait_stores::<0>();
-        y.write(32 * 10, y.as_global().read(32 * 9));
-    }
-
-    lacks_the_fence_before_a_store: |map, _y, half, row| {
-        wait_stores_read::<1>();
-    } {
-    } {
-        map.store(half, [0, row, 0]); // FAULT: lacks_the_fence_before_a_store
-        commit_stores();
-    } {
-        wait_stores_read::<0>();
-    }
-
-    stages_before_the_copy_has_read: |map, _y, half, row| {
-        wait_stores_read::<2>();
-    } {
-        fence_proxy();
-    } {
-        map.store(half, [0, row, 0]); // FAULT: stages_before_the_copy_has_read
-        commit_stores();
-    } {
-        wait_stores_read::<0>();
-    }
-
-    ends_before_its_stores_have_read: |map, _y, half, row| {
-        wait_stores_read::<1>();
-    } {
-        fence_proxy();
-    } {
-        map.store(half, [0, row, 0]); // FAULT: ends_before_its_stores_have_read
-        commit_stores();
-    } {
-        wait_stores_read::<1>();
-    }
-
-    never_ends_its_groups: |map, _y, half, row| {
-        wait_stores_read::<0>();
-    } {
-        fence_proxy();
-    } {
-        if row == 8 {
-            map.store(half, [0, row, 0]); // FAULT: never_ends_its_groups
-        }
-    } {
-        wait_stores_read::<0>();
-    }
-
-    reads_what_is_not_stored_yet: |map, y, half, row| {
-        wait_stores_read::<1>();
-    } {
-        fence_proxy();
-    } {
-        map.store(half, [0, row, 0]); // FAULT: reads_what_is_not_stored_yet
-        commit_stores();
-    } {
-        wait_stores_read::<0>();
-        y.write(32 * 10, y.as_global().read(32 * 9)); // FAULT: reads_what_is_not_stored_yet
-    }
-}
-
-#[test]
-fn copies_out_of_shared_memory() {
-    bounded("copies_out_of_shared_memory", |tally| {
-        let mut rows: Vec<u32> = (0..32 * 12).map(|at| 100 * (at / 128) + at % 128).collect();
-        rows[32 * 10..].fill(7);
-        tally.passes(stores_boxes::META, &rows, |seed| stored(seed, stores_boxes::launch));
-        rows[32 * 10] = rows[32 * 9];
-        tally.passes(reads_what_it_has_stored::META, &rows, |seed| {
-            stored(seed, reads_what_it_has_stored::launch)
-        });
-        let fence = |fault: &Fault| matches!(fault.kind, FaultKind::NoProxyFence { .. });
-        tally.caught(lacks_the_fence_before_a_store::META, fence, |seed| {
-            stored(seed, lacks_the_fence_before_a_store::launch)
-        });
-        tally.caught(stages_before_the_copy_has_read::META, races, |seed| {
-            stored(seed, stages_before_the_copy_has_read::launch)
-        });
-        let waits = |fault: &Fault| matches!(fault.kind, FaultKind::StoreNotWaited { .. });
-        tally.caught(ends_before_its_stores_have_read::META, waits, |seed| {
-            stored(seed, ends_before_its_stores_have_read::launch)
-        });
-        tally.caught(never_ends_its_groups::META, waits, |seed| {
-            stored(seed, never_ends_its_groups::launch)
-        });
-        tally.caught(reads_what_is_not_stored_yet::META, races, |seed| {
-            stored(seed, reads_what_is_not_stored_yet::launch)
-        });
     });
 }

@@ -10,5 +10,6 @@ mod harness;
 mod memory;
 mod progress;
 mod races;
+mod stores;
 mod synchronisation;
 mod tiles;

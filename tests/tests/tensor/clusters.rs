@@ -1,5 +1,5 @@
-//! Products by clusters of two blocks: tiles that one of the two does not have, batches, parts, all orders, and a C that
-//! is written by the copy engine or by threads.
+//! Products by clusters of two blocks: tiles that one of the two does not have, batches, parts, all orders, and a C
+//! that is written by the copy engine or by threads.
 
 use gpu_linalg::variants::TensorVariant;
 use gpu_linalg::{bf16, f16};
@@ -25,9 +25,11 @@ fn case(shape: [usize; 3], order: usize) -> Case {
 #[test]
 fn products_by_clusters_are_exact() {
     for_each("products_by_clusters_are_exact", |device| {
-        // One tile, which the second block does not have; a row of its; an odd number of them, two of columns; in parts.
-        for (number, shape) in
-            [[64, 256, 64], [136, 64, 200], [264, 264, 72], [72, 520, 136], [16, 24, 2000]].into_iter().enumerate()
+        // One tile, which the second block does not have; a row of its; an odd number of them, two of columns; in
+        // parts.
+        for (number, shape) in [[64, 256, 64], [136, 64, 200], [264, 264, 72], [72, 520, 136], [16, 24, 2000]]
+            .into_iter()
+            .enumerate()
         {
             for step in 0..4 {
                 let order = (2 * number + 3 * step) % 8;

@@ -179,7 +179,8 @@ impl Plan {
         let lane_tiles = u128::from(m.div_ceil(TILE)) * u128::from(n.div_ceil(TILE)) * count;
         let lanes = LaunchConfig::linear(blocks(lane_tiles)?, LANES_THREADS).shared(LANES_SHARED_BYTES);
         let grid = if paired {
-            let pairs = u128::from(m.div_ceil(PAIR * ROWS)) * u128::from(n.div_ceil(columns(PAIR_SUMS))) * count;
+            let pairs =
+                u128::from(m.div_ceil(PAIR * ROWS)) * u128::from(n.div_ceil(columns(PAIR_SUMS))) * count;
             let clusters = blocks(pairs)?.min((multiprocessors / PAIR).max(1));
             clusters * PAIR
         } else if sums == 128 {

@@ -31,8 +31,7 @@ pub fn cluster_arrive() {
 #[track_caller]
 pub fn cluster_wait() {
     let caller = Location::caller();
-    if super::atomic::switch(caller)
-        && on_thread(caller, |engine| engine.cluster_wait(caller)) == Some(false)
+    if super::atomic::switch(caller) && on_thread(caller, |engine| engine.cluster_wait(caller)) == Some(false)
     {
         suspend();
     }

@@ -238,7 +238,9 @@ impl Engine {
             if self.record != Record::Off {
                 // The copy is a write by this thread, at the line that started it.
                 let site = self.site(started);
-                if let Some(conflict) = self.check_shared(self.current.slot, offset, bytes, Access::Write, site) {
+                if let Some(conflict) =
+                    self.check_shared(self.current.slot, offset, bytes, Access::Write, site)
+                {
                     self.raise_conflict(conflict, Space::Shared, offset as u64, Direction::Write, started);
                 }
             }

@@ -90,11 +90,8 @@ impl Engine {
         if self.cluster > 1 {
             let threads = (self.cluster * self.per_block) as usize;
             let warps = self.blocks[0].warps.len() * self.cluster as usize;
-            self.clusters[group] = Cluster {
-                threads: vec![(0, 0); threads],
-                sites: vec![None; warps],
-                ..Cluster::default()
-            };
+            self.clusters[group] =
+                Cluster { threads: vec![(0, 0); threads], sites: vec![None; warps], ..Cluster::default() };
         }
     }
 
@@ -104,7 +101,8 @@ impl Engine {
     }
 
     fn cluster_divergence(&mut self, detail: String, caller: Caller) -> ! {
-        let mut details = self.details(FaultKind::ClusterDivergence { detail }, Some(caller), self.current.gid);
+        let mut details =
+            self.details(FaultKind::ClusterDivergence { detail }, Some(caller), self.current.gid);
         details.waiters = self.waiters(8, |status| status == Status::Cluster);
         self.raise_details(details)
     }
@@ -118,7 +116,12 @@ impl Engine {
     pub(crate) fn cluster_arrive(&mut self, caller: Caller) {
         self.progress_check(caller);
         self.goes_on();
-        self.check_collectives_of(self.warp(), self.lane(), Some(caller), "arrives at a barrier of the cluster");
+        self.check_collectives_of(
+            self.warp(),
+            self.lane(),
+            Some(caller),
+            "arrives at a barrier of the cluster",
+        );
         if self.cluster == 1 {
             return;
         }
@@ -178,7 +181,12 @@ impl Engine {
     pub(crate) fn cluster_wait(&mut self, caller: Caller) -> bool {
         self.progress_check(caller);
         self.goes_on();
-        self.check_collectives_of(self.warp(), self.lane(), Some(caller), "waits at a barrier of the cluster");
+        self.check_collectives_of(
+            self.warp(),
+            self.lane(),
+            Some(caller),
+            "waits at a barrier of the cluster",
+        );
         if self.cluster == 1 {
             return true;
         }
@@ -312,7 +320,14 @@ impl Engine {
     }
 
     /// Stores to the shared memory of the block of this rank.
-    pub(crate) fn cluster_store(&mut self, rank: u32, offset: u32, size: usize, bytes: &Bytes, caller: Caller) {
+    pub(crate) fn cluster_store(
+        &mut self,
+        rank: u32,
+        offset: u32,
+        size: usize,
+        bytes: &Bytes,
+        caller: Caller,
+    ) {
         let slot = self.visit(rank, "st.shared::cluster", caller);
         let at = self.shared_offset(offset, size, Direction::Write, caller);
         if !at.is_multiple_of(size) {

@@ -159,13 +159,12 @@ impl Engine {
         }
     }
 
-    /// The cluster of the grid that is this one of the sample: one of each of as many parts of the grid, at another place
-    /// in each, so that they are not all at the same edge of it.
+    /// The cluster of the grid that is this one of the sample: one of each of as many parts of the grid, at another
+    /// place in each, so that they are not all at the same edge of it.
     fn of_sample(&self, number: u32) -> u32 {
         let all = u64::from(self.geometry.blocks() / self.cluster);
-        let taken = self.config.sample.map_or(all, |sample| {
-            u64::from(sample.max(1).div_ceil(self.cluster)).min(all)
-        });
+        let taken =
+            self.config.sample.map_or(all, |sample| u64::from(sample.max(1).div_ceil(self.cluster)).min(all));
         let start = |part: u64| part * all / taken;
         let (first, next) = (start(number.into()), start(u64::from(number) + 1));
         // Multiples of the golden ratio, without their whole parts, lie nowhere close together.

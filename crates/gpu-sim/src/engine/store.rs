@@ -95,11 +95,8 @@ impl Engine {
             let target = &mut region.bytes_mut()[at..at + len];
             for (byte, target) in target.iter_mut().enumerate() {
                 let from = row.at + byte;
-                let from = if tensor.swizzled {
-                    swizzled((offset + from) as u32) as usize - offset
-                } else {
-                    from
-                };
+                let from =
+                    if tensor.swizzled { swizzled((offset + from) as u32) as usize - offset } else { from };
                 *target = source[from];
             }
             self.log_row(Operation::BoxStore, site, address, len);
@@ -185,10 +182,17 @@ impl Engine {
             let overlaps = store.shared < offset + size && offset < store.shared + store.bytes;
             store.reads && store.slot == slot && overlaps
         };
-        let Some((gid, started)) = self.stores.stores.iter().find(reads).map(|one| (one.gid, one.caller)) else {
+        let Some((gid, started)) = self.stores.stores.iter().find(reads).map(|one| (one.gid, one.caller))
+        else {
             return;
         };
-        self.raise_store((gid, started), Space::Shared, Direction::Read, (offset as u64, Direction::Write), caller);
+        self.raise_store(
+            (gid, started),
+            Space::Shared,
+            Direction::Read,
+            (offset as u64, Direction::Write),
+            caller,
+        );
     }
 
     /// Ends the launch where global memory is touched that a copy may still write.
@@ -227,7 +231,8 @@ impl Engine {
     pub(crate) fn check_stores(&mut self) {
         let gid = self.current.gid;
         let reads = |store: &&Store| store.reads && store.gid == gid;
-        let Some((address, caller)) = self.stores.stores.iter().find(reads).map(|one| (one.shared, one.caller))
+        let Some((address, caller)) =
+            self.stores.stores.iter().find(reads).map(|one| (one.shared, one.caller))
         else {
             return;
         };

@@ -128,7 +128,8 @@ impl Engine {
             if self.record != Record::Off {
                 let site = self.site(caller);
                 // Who waits knows what the others of the warpgroup know: all have come here.
-                if let Some(conflict) = self.check_shared(self.current.slot, offset, size, Access::Read, site) {
+                if let Some(conflict) = self.check_shared(self.current.slot, offset, size, Access::Read, site)
+                {
                     self.raise_conflict(conflict, Space::Shared, offset as u64, Direction::Read, caller);
                 }
                 self.check_proxy(offset, size, caller);

@@ -76,7 +76,10 @@ pub fn wait_cluster(barrier: u32, parity: u32) {
         // SAFETY: as above.
         unsafe {
             asm!(
-                "{{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [{}], {}; selp.u32 {}, 1, 0, p; }}",
+                concat!(
+                    "{{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [{}], {}; ",
+                    "selp.u32 {}, 1, 0, p; }}",
+                ),
                 in(reg32) barrier, in(reg32) parity, out(reg32) done, options(nostack, preserves_flags)
             );
         }

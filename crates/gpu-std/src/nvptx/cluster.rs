@@ -33,8 +33,8 @@ pub fn wait() {
     wait_aligned();
 }
 
-/// The address, in the window of the cluster's shared memory, of what lies in the block of this rank where byte `offset`
-/// of the dynamic shared memory lies in this one.
+/// The address, in the window of the cluster's shared memory, of what lies in the block of this rank where byte
+/// `offset` of the dynamic shared memory lies in this one.
 #[inline(always)]
 pub fn window(offset: u32, rank: u32) -> u32 {
     let address: u32;

@@ -51,7 +51,8 @@ impl Map {
         unsafe {
             asm!(
                 concat!(
-                    "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster ",
+                    "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
+                    ".multicast::cluster ",
                     "[{}], [{}, {{{}, {}, {}}}], [{}], {};",
                 ),
                 in(reg32) shared_window_1024(target), in(reg64) self.0, in(reg32) x, in(reg32) y, in(reg32) z,
