@@ -3,10 +3,11 @@
 //! `cargo run --release --example gemm_ladder` multiplies square matrices of 256 to 8192 rows with the textbook's
 //! kernels (a thread an element, tiles in shared memory, 8 × 8 elements a thread in registers) and `gemm`, of `f32`;
 //! then `bf16` on the tensor cores, with sums in `f32`: fragments in registers (`mma`), tiles in shared memory that the
-//! copy engine brings (`wgmma`), the same in a persistent grid, factors copied into aligned memory first, and
-//! `gemm_tensor`. GFLOP/s as a table and, with `--plot FILE.png`, as a chart against n. Without a GPU the simulator
-//! runs them, on small matrices; those times are the simulator's own. The models of gpu-model know no tensor cores, so
-//! nothing is predicted. On the CPU there are no kernels: only `gemm` and `gemm_tensor` run.
+//! copy engine brings (`wgmma`), the same in a persistent grid, by clusters of two blocks that share what they bring,
+//! factors copied into aligned memory first, and `gemm_tensor`. GFLOP/s as a table and, with `--plot FILE.png`, as a
+//! chart against n. Without a GPU the simulator runs them, on small matrices; those times are the simulator's own.
+//! The models of gpu-model know no tensor cores, so nothing is predicted. On the CPU there are no kernels: only
+//! `gemm` and `gemm_tensor` run.
 //!
 //! Elements are small integers, so that every result is exact, whatever the order of its sum: each is checked.
 
@@ -58,7 +59,7 @@ enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Textbook(GemmVariant::Naive),
         Self::Textbook(GemmVariant::Shared),
         Self::Textbook(GemmVariant::Registers),
@@ -66,6 +67,7 @@ impl Step {
         Self::Tensor(TensorVariant::Lanes),
         Self::Tensor(TensorVariant::Narrow),
         Self::Tensor(TensorVariant::Wide),
+        Self::Tensor(TensorVariant::Cluster),
         Self::Tensor(TensorVariant::Thin),
         Self::Tensor(TensorVariant::Packed),
         Self::FastTensor,
@@ -80,6 +82,7 @@ impl Step {
             Self::Tensor(TensorVariant::Lanes) => "mma",
             Self::Tensor(TensorVariant::Narrow) => "wgmma 128",
             Self::Tensor(TensorVariant::Wide) => "wgmma 256",
+            Self::Tensor(TensorVariant::Cluster) => "clusters",
             Self::Tensor(TensorVariant::Thin) => "mma 32",
             Self::Tensor(_) => "copied first",
             Self::FastTensor => "gemm_tensor",

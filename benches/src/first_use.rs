@@ -84,6 +84,7 @@ fn meta(name: String, images: Vec<Image>) -> &'static KernelMeta {
         line: line!(),
         max_threads: 1024,
         min_blocks: 0,
+        cluster: 1,
         programmatic: false,
     }))
 }

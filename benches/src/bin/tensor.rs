@@ -39,6 +39,7 @@ enum Variant {
     Lanes,
     Narrow,
     Wide,
+    Cluster,
     Thin,
     Packed,
 }
@@ -49,6 +50,7 @@ impl From<Variant> for TensorVariant {
             Variant::Lanes => Self::Lanes,
             Variant::Narrow => Self::Narrow,
             Variant::Wide => Self::Wide,
+            Variant::Cluster => Self::Cluster,
             Variant::Thin => Self::Thin,
             Variant::Packed => Self::Packed,
         }

@@ -55,7 +55,7 @@ fn a_clean_text_passes() {
 #[test]
 fn what_was_left_of_the_compiler_fails() {
     let marker =
-        CLEAN.replace(".visible .entry", ".global .align 4 .u32 __launch_bounds_k[3];\n.visible .entry");
+        CLEAN.replace(".visible .entry", ".global .align 4 .u32 __launch_bounds_k[4];\n.visible .entry");
     assert!(failures(&config(&[], &[]), &marker).contains("__launch_bounds_k is still there"));
 }
 

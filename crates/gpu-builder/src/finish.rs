@@ -3,9 +3,9 @@
 //! - Each kernel gets a text of its own, with what it reaches: a driver that compiles it compiles nothing else.
 //! - Comments go: they name the compiler and number its call sequences.
 //! - `.file`, `.loc` and debug sections go: they name paths.
-//! - The markers `__launch_bounds_<entry>` that `#[kernel]` leaves, three u32 each, become `.maxntid` and
-//!   `.minnctapersm` of their entry and the comment `// -O1` before it all, and go. rustc has no attribute for these
-//!   directives.
+//! - The markers `__launch_bounds_<entry>` that `#[kernel]` leaves, four u32 each, become `.maxntid`, `.minnctapersm`
+//!   and `.reqnctapercluster` of their entry and the comment `// -O1` before it all, and go. rustc has no attribute for
+//!   these directives.
 //! - Parameters of 128 bytes aligned to 16, which are tensor maps, become aligned to 64: the hardware wants it, and rustc takes
 //!   no parameters aligned to more than 16.
 //! - Labels lose the number of their function, so that a kernel's text does not depend on its neighbours.
@@ -57,12 +57,12 @@ pub fn finish(crate_name: &str, spec: &ImageSpec, raw: &str) -> Result<Vec<Finis
     let markers: Vec<Item> = ptx.items.iter().filter(|item| item.name.starts_with(MARKER)).cloned().collect();
     let mut levels: BTreeMap<String, u32> = BTreeMap::new();
     for marker in &markers {
-        let (bounds, level) = marker_words(marker).map_err(|why| fault(marker.line, why))?;
+        let (bounds, level, cluster) = marker_words(marker).map_err(|why| fault(marker.line, why))?;
         let name = &marker.name[MARKER.len()..];
         let entry = ptx.items.iter_mut().find(|item| item.kind == Kind::Entry && item.name == name);
         let entry = entry
             .ok_or_else(|| fault(marker.line, format!("launch bounds of `{name}`, which is no entry")))?;
-        insert_bounds(entry, bounds).map_err(|why| fault(entry.line, why))?;
+        insert_bounds(entry, bounds, cluster).map_err(|why| fault(entry.line, why))?;
         levels.insert(name.to_string(), level);
     }
 
@@ -117,11 +117,13 @@ fn plain_labels(text: &str) -> String {
     plain
 }
 
-/// The launch bounds and the optimisation level that a marker holds. The compiler writes it as words or as bytes, and
-/// leaves zeros at the end out.
-fn marker_words(marker: &Item) -> Result<(Bounds, u32), String> {
-    const WORDS: usize = 3;
-    let odd = || format!("launch bounds and optimisation level are three u32, and this is `{}`", marker.text);
+/// The launch bounds, the optimisation level and the blocks of a cluster that a marker holds. The compiler writes it as
+/// words or as bytes, and leaves zeros at the end out.
+fn marker_words(marker: &Item) -> Result<(Bounds, u32, u32), String> {
+    const WORDS: usize = 4;
+    let odd = || {
+        format!("launch bounds, optimisation level and cluster are four u32, and this is `{}`", marker.text)
+    };
     let values = match marker.text.split_once('{') {
         Some((_, list)) => {
             let list = list.split_once('}').ok_or_else(odd)?.0;
@@ -133,28 +135,31 @@ fn marker_words(marker: &Item) -> Result<(Bounds, u32), String> {
     };
     let head = marker.text.split('=').next().unwrap_or("");
     let mut words = [0_u32; WORDS];
-    if head.contains(".b8 ") && head.contains("[12]") && values.len() <= 4 * WORDS {
+    if head.contains(".b8 ") && head.contains("[16]") && values.len() <= 4 * WORDS {
         for (at, value) in values.into_iter().enumerate() {
             let byte = u8::try_from(value).map_err(|_| odd())?;
             words[at / 4] |= u32::from(byte) << (at % 4 * 8);
         }
     } else if (head.contains(".u32 ") || head.contains(".b32 "))
-        && head.contains("[3]")
+        && head.contains("[4]")
         && values.len() <= WORDS
     {
         words[..values.len()].copy_from_slice(&values);
     } else {
         return Err(odd());
     }
-    let [max_threads, min_blocks, level] = words;
+    let [max_threads, min_blocks, level, cluster] = words;
     if level > 3 {
         return Err(format!("the optimisation level is at most 3, and this is {level}"));
     }
-    Ok((Bounds { max_threads, min_blocks }, level))
+    if cluster > 8 {
+        return Err(format!("a cluster has at most 8 blocks, and this one {cluster}"));
+    }
+    Ok((Bounds { max_threads, min_blocks }, level, cluster))
 }
 
-/// Writes `.maxntid` and `.minnctapersm` between an entry's parameters and its body.
-fn insert_bounds(entry: &mut Item, bounds: Bounds) -> Result<(), String> {
+/// Writes `.maxntid`, `.minnctapersm` and `.reqnctapercluster` between an entry's parameters and its body.
+fn insert_bounds(entry: &mut Item, bounds: Bounds, cluster: u32) -> Result<(), String> {
     let Bounds { max_threads, min_blocks } = bounds;
     let name = &entry.name;
     if max_threads > 1024 {
@@ -178,6 +183,9 @@ fn insert_bounds(entry: &mut Item, bounds: Bounds) -> Result<(), String> {
     }
     if min_blocks > 0 {
         directives.push_str(&format!("\n.minnctapersm {min_blocks}"));
+    }
+    if cluster > 0 {
+        directives.push_str(&format!("\n.explicitcluster\n.reqnctapercluster {cluster}, 1, 1"));
     }
     entry.text.insert_str(at, &directives);
     Ok(())
@@ -274,33 +282,42 @@ mod tests {
     fn markers_are_read_as_bytes_and_as_words() {
         let bounds = |marker: &str| with_marker(marker).expect(marker).bounds;
         let both = Bounds { max_threads: 1024, min_blocks: 2 };
-        assert_eq!(bounds(".visible .global .align 4 .b8 __launch_bounds_k[12] = {0, 4, 0, 0, 2};"), both);
-        assert_eq!(bounds(".visible .global .align 4 .u32 __launch_bounds_k[3] = {1024, 2};"), both);
+        assert_eq!(bounds(".visible .global .align 4 .b8 __launch_bounds_k[16] = {0, 4, 0, 0, 2};"), both);
+        assert_eq!(bounds(".visible .global .align 4 .u32 __launch_bounds_k[4] = {1024, 2};"), both);
         let threads = Bounds { max_threads: 64, min_blocks: 0 };
-        assert_eq!(bounds(".visible .global .align 4 .b8 __launch_bounds_k[12] = {64};"), threads);
-        assert_eq!(bounds(".visible .global .align 4 .b8 __launch_bounds_k[12];"), Bounds::default());
+        assert_eq!(bounds(".visible .global .align 4 .b8 __launch_bounds_k[16] = {64};"), threads);
+        assert_eq!(bounds(".visible .global .align 4 .b8 __launch_bounds_k[16];"), Bounds::default());
     }
 
     #[test]
     fn the_optimisation_level_is_a_comment_at_the_head() {
         let level = |marker: &str| Ptx::opt_level(&with_marker(marker).expect(marker).text);
-        assert_eq!(level(".visible .global .align 4 .u32 __launch_bounds_k[3] = {64, 2, 1};"), Some(1));
-        let bytes = ".visible .global .align 4 .b8 __launch_bounds_k[12] = {64, 0, 0, 0, 0, 0, 0, 0, 3};";
+        assert_eq!(level(".visible .global .align 4 .u32 __launch_bounds_k[4] = {64, 2, 1};"), Some(1));
+        let bytes = ".visible .global .align 4 .b8 __launch_bounds_k[16] = {64, 0, 0, 0, 0, 0, 0, 0, 3};";
         assert_eq!(level(bytes), Some(3));
-        assert_eq!(level(".visible .global .align 4 .u32 __launch_bounds_k[3] = {64, 2};"), None);
+        assert_eq!(level(".visible .global .align 4 .u32 __launch_bounds_k[4] = {64, 2};"), None);
+    }
+
+    #[test]
+    fn clusters_are_directives_of_the_entry() {
+        let one = with_marker(".visible .global .align 4 .u32 __launch_bounds_k[4] = {64, 0, 0, 2};");
+        let text = one.expect("a marker").text;
+        assert!(text.contains(".maxntid 64,1,1\n.explicitcluster\n.reqnctapercluster 2,1,1\n{"), "{text}");
+        let many = with_marker(".visible .global .align 4 .u32 __launch_bounds_k[4] = {64, 0, 0, 9};");
+        assert!(many.expect_err("nine").to_string().contains("at most 8 blocks"));
     }
 
     #[test]
     fn markers_that_make_no_sense_are_refused() {
         let why = |marker: &str| with_marker(marker).expect_err(marker).to_string();
-        let word = |a, b, c| format!(".global .align 4 .u32 __launch_bounds_k[3] = {{{a}, {b}, {c}}};");
+        let word = |a, b, c| format!(".global .align 4 .u32 __launch_bounds_k[4] = {{{a}, {b}, {c}}};");
         assert!(why(&word(1025, 0, 0)).contains("1025 threads"));
         assert!(why(&word(128, 33, 0)).contains("33 blocks"));
         assert!(why(&word(0, 4, 0)).contains("bounds no threads"));
         assert!(why(&word(128, 4, 4)).contains("at most 3, and this is 4"));
-        assert!(why(".global .align 8 .u64 __launch_bounds_k[3] = {1, 2};").contains("three u32"));
+        assert!(why(".global .align 8 .u64 __launch_bounds_k[4] = {1, 2};").contains("four u32"));
         assert!(
-            why(".global .align 4 .u32 __launch_bounds_other[3] = {1, 2};")
+            why(".global .align 4 .u32 __launch_bounds_other[4] = {1, 2};")
                 .contains("`other`, which is no entry")
         );
     }

@@ -136,6 +136,7 @@ mod tests {
             line: 1,
             max_threads: 1024,
             min_blocks: 0,
+            cluster: 1,
             programmatic: false,
         }
     }

@@ -29,11 +29,16 @@ impl Limits {
     /// Checks a launch of `kernel`, which needs `static_shared` bytes of shared memory whatever the launch says.
     ///
     /// # Errors
-    /// [`Error::EmptyLaunch`] where a dimension is zero, [`Error::LaunchLimit`] for the first limit exceeded.
+    /// [`Error::EmptyLaunch`] where a dimension is zero, [`Error::PartialCluster`] where the grid is no whole number of
+    /// clusters, [`Error::LaunchLimit`] for the first limit exceeded.
     pub fn check(&self, kernel: &KernelMeta, config: &LaunchConfig, static_shared: u32) -> Result<()> {
         let LaunchConfig { grid, block, shared_bytes } = *config;
         if grid.contains(&0) || block.contains(&0) {
             return Err(Error::EmptyLaunch { kernel: kernel.name.into(), grid, block });
+        }
+        if !grid[0].is_multiple_of(kernel.cluster.max(1)) {
+            let (kernel, cluster) = (kernel.name.into(), kernel.cluster);
+            return Err(Error::PartialCluster { kernel, blocks: grid[0], cluster });
         }
         let within = |what, asked: u64, limit: u32| {
             if asked <= u64::from(limit) {
@@ -71,6 +76,7 @@ mod tests {
         line: 1,
         max_threads: 256,
         min_blocks: 0,
+        cluster: 1,
         programmatic: false,
     };
 
@@ -104,6 +110,14 @@ mod tests {
                 other => panic!("{grid:?} {block:?} {shared}: {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn a_grid_is_whole_clusters() {
+        let kernel = KernelMeta { cluster: 2, ..KERNEL };
+        let check = |blocks| Limits::SIMULATOR.check(&kernel, &LaunchConfig::linear(blocks, 32), 0);
+        check(6).unwrap();
+        assert!(matches!(check(7), Err(Error::PartialCluster { blocks: 7, cluster: 2, .. })));
     }
 
     #[test]

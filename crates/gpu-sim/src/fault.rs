@@ -214,6 +214,27 @@ pub enum FaultKind {
         /// Who is where.
         detail: String,
     },
+    /// The barrier of a cluster that not all of its threads reach, or not the lanes of a warp together.
+    #[error("barrier of a cluster under divergence: {detail}")]
+    ClusterDivergence {
+        /// Who is where.
+        detail: String,
+    },
+    /// Shared memory, or a barrier there, of another block of the cluster that has not begun or is gone, for all that
+    /// the thread knows.
+    #[error("use of shared memory of block {rank} of the cluster, which {what}")]
+    BlockOfCluster {
+        /// The block's rank.
+        rank: u32,
+        /// What is known of it.
+        what: &'static str,
+    },
+    /// A thread ends before its copies out of shared memory have read that.
+    #[error("a thread ends before its copy out of shared memory at {address:#x} has been waited for")]
+    StoreNotWaited {
+        /// The offset in shared memory.
+        address: u64,
+    },
     /// A block barrier that not all threads of the block reach together.
     #[error("barrier under divergence: {detail}")]
     BarrierDivergence {
@@ -304,6 +325,14 @@ pub enum FaultKind {
         asked: u64,
         /// The most allowed.
         limit: u64,
+    },
+    /// A grid whose rows are no whole number of clusters.
+    #[error("invalid launch: grid.x is {blocks}, no multiple of the {cluster} blocks of a cluster")]
+    PartialCluster {
+        /// Blocks in x.
+        blocks: u32,
+        /// Blocks of a cluster.
+        cluster: u32,
     },
     /// A setting that no launch can run with.
     #[error("invalid configuration: {what} is {asked}, allowed is {least} to {most}")]

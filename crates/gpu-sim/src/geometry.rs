@@ -75,6 +75,22 @@ impl Geometry {
     }
 }
 
+impl Geometry {
+    /// Checks that the grid's rows are whole clusters of so many blocks.
+    pub(crate) fn check_cluster(&self, blocks: u32) -> Result<(), FaultKind> {
+        /// What every GPU with clusters takes.
+        const MOST: u32 = 8;
+        if blocks == 0 || blocks > MOST {
+            let (asked, limit) = (blocks.into(), MOST.into());
+            return Err(FaultKind::InvalidLaunch { what: "blocks of a cluster", asked, limit });
+        }
+        if !self.grid[0].is_multiple_of(blocks) {
+            return Err(FaultKind::PartialCluster { blocks: self.grid[0], cluster: blocks });
+        }
+        Ok(())
+    }
+}
+
 /// Linear number to coordinates: x runs fastest.
 pub(crate) fn unflatten(linear: u32, shape: [u32; 3]) -> [u32; 3] {
     let x = linear % shape[0];

@@ -26,6 +26,8 @@ pub enum Operation {
     AsyncCopy,
     /// Rows of boxes that the copy engine brings to shared memory, past the first-level cache.
     BoxCopy,
+    /// Rows of boxes that the copy engine brings from shared to global memory.
+    BoxStore,
     /// Fences.
     Fence,
     /// Block barriers.
@@ -61,10 +63,11 @@ impl Operation {
                 | Self::GlobalAtomic
                 | Self::AsyncCopy
                 | Self::BoxCopy
+                | Self::BoxStore
         )
     }
 
-    pub(crate) const COUNT: usize = 20;
+    pub(crate) const COUNT: usize = 21;
     pub(crate) const ALL: [Self; Self::COUNT] = [
         Self::GlobalLoad,
         Self::ReadOnlyLoad,
@@ -75,6 +78,7 @@ impl Operation {
         Self::SharedAtomic,
         Self::AsyncCopy,
         Self::BoxCopy,
+        Self::BoxStore,
         Self::Fence,
         Self::Barrier,
         Self::WarpSync,
@@ -139,6 +143,8 @@ pub struct Counts {
     pub async_copies: Count,
     /// Rows of boxes that the copy engine brings (the same).
     pub box_copies: Count,
+    /// Rows of boxes that it takes out of shared memory (the same).
+    pub box_stores: Count,
     /// Fences.
     pub fences: Count,
     /// Block barriers, once per warp.
@@ -176,6 +182,7 @@ impl Counts {
             Operation::SharedAtomic => &self.shared_atomics,
             Operation::AsyncCopy => &self.async_copies,
             Operation::BoxCopy => &self.box_copies,
+            Operation::BoxStore => &self.box_stores,
             Operation::Fence => &self.fences,
             Operation::Barrier => &self.barriers,
             Operation::WarpSync => &self.warp_syncs,
@@ -208,6 +215,7 @@ impl Counts {
             Operation::SharedAtomic => &mut self.shared_atomics,
             Operation::AsyncCopy => &mut self.async_copies,
             Operation::BoxCopy => &mut self.box_copies,
+            Operation::BoxStore => &mut self.box_stores,
             Operation::Fence => &mut self.fences,
             Operation::Barrier => &mut self.barriers,
             Operation::WarpSync => &mut self.warp_syncs,

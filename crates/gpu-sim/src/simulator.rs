@@ -302,7 +302,7 @@ impl Simulator {
         geometry: Geometry,
         body: &(dyn Fn() + Sync),
     ) -> Result<Report, Fault> {
-        self.launch_compiled(kernel, Compiled { max_threads, programmatic: true }, geometry, body)
+        self.launch_compiled(kernel, Compiled { max_threads, programmatic: true, cluster: 1 }, geometry, body)
     }
 
     /// [`Simulator::launch`] of a kernel that was compiled for blocks of at most `max_threads` threads.
@@ -320,7 +320,26 @@ impl Simulator {
         geometry: Geometry,
         body: &(dyn Fn() + Sync),
     ) -> Result<Report, Fault> {
-        self.launch_compiled(kernel, Compiled { max_threads, programmatic: false }, geometry, body)
+        self.launch_clustered(kernel, (max_threads, 1), geometry, body)
+    }
+
+    /// [`Simulator::launch_bounded`] of a kernel whose blocks are in clusters of so many neighbours in x: those of one
+    /// start together, and reach each other's shared memory.
+    ///
+    /// # Errors
+    /// As there, and [`FaultKind::PartialCluster`].
+    ///
+    /// # Panics
+    /// When called inside a kernel.
+    #[track_caller]
+    pub fn launch_clustered(
+        &self,
+        kernel: Kernel<'_>,
+        (max_threads, cluster): (u32, u32),
+        geometry: Geometry,
+        body: &(dyn Fn() + Sync),
+    ) -> Result<Report, Fault> {
+        self.launch_compiled(kernel, Compiled { max_threads, programmatic: false, cluster }, geometry, body)
     }
 
     /// Another handle of the same stream, whose kernels are given these addresses and bytes: where one of them is in an

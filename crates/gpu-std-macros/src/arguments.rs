@@ -3,7 +3,8 @@
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Expr, Ident, LitInt, Result, Token, parenthesized};
 
-/// `images = sm_75_90, prefix = name, launch_bounds(threads, blocks), opt_level = 1, programmatic`, in any order.
+/// `images = sm_75_90, prefix = name, launch_bounds(threads, blocks), cluster = 2, opt_level = 1, programmatic`, in any
+/// order.
 #[derive(Default)]
 pub struct Arguments {
     /// The architectures that it is compiled for; none for a kernel that only the simulator runs.
@@ -12,6 +13,8 @@ pub struct Arguments {
     pub prefix: Option<Ident>,
     pub threads: Option<Expr>,
     pub blocks: Option<Expr>,
+    /// Blocks of a cluster, 1 to 8; 0 where not given.
+    pub cluster: u32,
     /// The assembler's optimisation level, 1 to 3; 0 where not given.
     pub opt_level: u32,
     pub programmatic: bool,
@@ -83,6 +86,19 @@ impl Parse for Arguments {
                 let mut list = list.into_iter();
                 arguments.threads = list.next();
                 arguments.blocks = list.next();
+            } else if key == "cluster" {
+                if arguments.cluster != 0 {
+                    return Err(Error::new(key.span(), "`cluster` is given twice"));
+                }
+                input.parse::<Token![=]>()?;
+                let blocks: LitInt = input.parse()?;
+                arguments.cluster = blocks.base10_parse()?;
+                if !(1..=8).contains(&arguments.cluster) {
+                    return Err(Error::new(
+                        blocks.span(),
+                        format!("`cluster` is 1 to 8 blocks, found {blocks}"),
+                    ));
+                }
             } else if key == "opt_level" {
                 if arguments.opt_level != 0 {
                     return Err(Error::new(key.span(), "`opt_level` is given twice"));
@@ -100,8 +116,8 @@ impl Parse for Arguments {
                 arguments.programmatic = true;
             } else {
                 let message = format!(
-                    "unknown argument `{key}`; expected `images = …`, `prefix = …`, `launch_bounds(…)`, `opt_level = …` or \
-                     `programmatic`"
+                    "unknown argument `{key}`; expected `images = …`, `prefix = …`, `launch_bounds(…)`, `cluster = …`, \
+                     `opt_level = …` or `programmatic`"
                 );
                 return Err(Error::new(key.span(), message));
             }

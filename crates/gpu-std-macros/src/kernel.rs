@@ -105,7 +105,7 @@ fn device(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) ->
     let targets = arguments.images.iter().map(|architecture| architecture.target());
     let attributes = without_docs(&function.attrs);
     let body = &function.block;
-    let (bounds, opt_level) = (bounds(arguments), arguments.opt_level);
+    let (bounds, opt_level, cluster) = (bounds(arguments), arguments.opt_level, arguments.cluster);
     let marker = format_ident!("__launch_bounds_{}", name);
     let entries: Vec<_> = (0..parameters.len()).map(|index| format_ident!("entry_{}", index)).collect();
     let types: Vec<_> = parameters.iter().map(|parameter| &parameter.ty).collect();
@@ -118,9 +118,9 @@ fn device(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) ->
         const _: () = {
             #[unsafe(no_mangle)]
             #[allow(non_upper_case_globals)]
-            pub static #marker: [u32; 3] = {
+            pub static #marker: [u32; 4] = {
                 let [threads, blocks] = #bounds;
-                [threads, blocks, #opt_level]
+                [threads, blocks, #opt_level, #cluster]
             };
 
             #[inline(always)]
@@ -173,7 +173,7 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
         })
     });
     let bounds = bounds(arguments);
-    let programmatic = arguments.programmatic;
+    let (programmatic, cluster) = (arguments.programmatic, arguments.cluster.max(1));
     let names: Vec<_> = parameters.iter().map(|parameter| &parameter.name).collect();
     let types: Vec<_> = parameters.iter().map(|parameter| &parameter.ty).collect();
     // Hygienic, so that a kernel's own parameter may have the same name.
@@ -211,6 +211,7 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
                 line: #line,
                 max_threads: if Self::BOUNDS[0] == 0 { 1024 } else { Self::BOUNDS[0] },
                 min_blocks: Self::BOUNDS[1],
+                cluster: #cluster,
                 programmatic: #programmatic,
             };
 

@@ -21,6 +21,8 @@ use proc_macro::TokenStream;
 /// - `prefix = segments` names the entry `segments_f` where the function is `f`: entries of one crate need different
 ///   names.
 /// - `launch_bounds(threads, blocks)`: the most threads of a block, and how many blocks should fit on a multiprocessor.
+/// - `cluster = 2`: blocks come in clusters of so many neighbours in x, 8 at most (`gpu_std::cluster`); of capability
+///   9.0 and later.
 /// - `opt_level = 1`: what the driver's assembler is to spend on it, from 1 to 3; where it is not given, the driver's
 ///   own level, its highest. A kernel that is as fast with 1 is there a tenth to a fifth sooner when it is used for
 ///   the first time: measure both.

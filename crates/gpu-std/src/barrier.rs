@@ -36,8 +36,9 @@
 //! ```
 //!
 //! Who arrives releases what it did and knows, who waits acquires that of all who arrived, and of the copies that the phase
-//! counted. Copies are made by the *asynchronous proxy*: [`fence_init`] makes a barrier's beginning known to it, and
-//! [`fence_proxy`] what a thread has written.
+//! counted. Where threads of other blocks of the [cluster](crate::cluster) arrive, with [`Barrier::arrive_at`], it is
+//! [`Barrier::wait_cluster`] that acquires theirs. Copies are made by the *asynchronous proxy*: [`fence_init`] makes a
+//! barrier's beginning known to it, and [`fence_proxy`] what a thread has written.
 
 use crate::backend::barrier as backend;
 use crate::memory::Shared;
@@ -74,6 +75,26 @@ impl Barrier {
         backend::arrive(self.0);
     }
 
+    /// Arrives at the barrier that lies in the block of this rank of the cluster where this one lies in its own, as a
+    /// release to the whole cluster. That block has begun, and the barrier been made, with a
+    /// [`cluster::sync`](crate::cluster::sync) since.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn arrive_at(self, rank: u32) {
+        backend::arrive_at(self.0, rank);
+    }
+
+    /// As [`Self::arrive_at`], of a thread that has only *read*: who then waits with [`Self::wait`] may have shared
+    /// memory written, this block's and its own, that this thread, or its warpgroup's tensor cores, had read before.
+    ///
+    /// What threads have read is there, so nothing is fenced, where a release to the cluster takes a fence of the whole
+    /// device. For what this thread has written to another block it is no release.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn free_at(self, rank: u32) {
+        backend::free_at(self.0, rank);
+    }
+
     /// Arrives, and announces copies of so many bytes: the phase is not complete before they are there.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -87,10 +108,18 @@ impl Barrier {
     pub fn wait(self, parity: u32) {
         backend::wait(self.0, parity);
     }
+
+    /// As [`Self::wait`], and acquires what threads of other blocks of the cluster released when they arrived.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn wait_cluster(self, parity: u32) {
+        backend::wait_cluster(self.0, parity);
+    }
 }
 
 /// Makes the [`Barrier::init`]s that this thread has done known to copies that will arrive there
-/// (`fence.mbarrier_init`). The threads that start these know of it behind a block barrier.
+/// (`fence.mbarrier_init`). The threads that start these know of it behind a block barrier, those of other blocks
+/// behind the cluster's.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn fence_init() {

@@ -57,6 +57,8 @@ pub struct KernelMeta {
     pub max_threads: u32,
     /// Blocks that the compiler was asked to keep resident on a multiprocessor; 0 where not given.
     pub min_blocks: u32,
+    /// Blocks of a [cluster](crate::cluster), neighbours in x; 1 where it has none.
+    pub cluster: u32,
     /// Whether it waits for the kernels before it by itself, with
     /// [`grid_dependency_synchronize`](crate::thread::grid_dependency_synchronize), so that its blocks may be scheduled
     /// while they still run (programmatic dependent launch, capability 9.0).
@@ -242,7 +244,7 @@ unsafe impl LaunchTarget for gpu_sim::Simulator {
         };
         let LaunchConfig { grid, block, shared_bytes } = invocation.config;
         let geometry = gpu_sim::Geometry { grid, block, shared_bytes };
-        self.launch_bounded(kernel, invocation.kernel.max_threads, geometry, &|| invocation.thread.run())
-            .map(drop)
+        let compiled = (invocation.kernel.max_threads, invocation.kernel.cluster);
+        self.launch_clustered(kernel, compiled, geometry, &|| invocation.thread.run()).map(drop)
     }
 }

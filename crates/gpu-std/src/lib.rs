@@ -25,12 +25,12 @@
 //! |---|---|---|---|---|
 //! | Registers | one thread | the variable | no latency; 255 × 32 bits a thread at most | local variables; arrays only with indices known after unrolling ([`unroll`]) |
 //! | Local | one thread | the kernel | as global (it lies there), cached in L1 | none: spills and arrays indexed at run time land here, and the PTX checks reject them |
-//! | Shared | one block | the block | about 30 cycles; 32 banks of 4 bytes | [`shared::dynamic`], [`memory::Shared`], [`atomic::Atomic`] |
+//! | Shared | one block, or its cluster ([`cluster`]) | the block | about 30 cycles; 32 banks of 4 bytes | [`shared::dynamic`], [`memory::Shared`], [`atomic::Atomic`] |
 //! | Global | the device (and the host, by copies) | until freed | 400 to 800 cycles past the L2, about 250 within it; wants 128-byte lines per warp | [`memory::Global`], [`memory::GlobalMut`], [`atomic::Atomic`] |
 //! | Global, read-only | the device | the kernel must not write it | as global, through the read-only L1 path | [`memory::Global::read_only`], [`memory::Global::read_streaming`] |
 //! | Texture | the device | until freed | as global, through the same L1; interpolates on the way; laid out for neighbours in 2 and 3 dimensions | [`texture::Texture`] |
 //! | Constant (kernel parameters) | the grid | one launch | as a register when all lanes read the same entry; one pass per distinct entry | [`constant::Constant`] |
-//! | Global to shared, asynchronous | one block | until waited for | hides global latency without registers | [`async_copy`], [`tensor_map`] |
+//! | Global to shared and back, asynchronous | one block, or its cluster | until waited for | hides global latency without registers | [`async_copy`], [`tensor_map`] |
 //!
 //! # What is checked where
 //!
@@ -69,6 +69,7 @@ pub mod atomic;
 pub mod barrier;
 pub mod bits;
 pub mod branch;
+pub mod cluster;
 pub mod constant;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod edits;

@@ -93,6 +93,47 @@ pub fn load_matrices<T: Half, const TRANSPOSED: bool>(memory: Shared<T>, row: u3
     backend::load_matrices::<TRANSPOSED>(memory.byte(row))
 }
 
+/// The reverse of [`load_matrices`]: four 8 × 8 matrices of 16-bit elements to shared memory (`stmatrix`, capability
+/// 9.0). Lane `8 i + r` says where row `r` of matrix `i` goes, a multiple of 16 bytes, and word `i` of lane `4 * g +
+/// t` is row `g`, columns `2 * t` and the next, of matrix `i`.
+///
+/// ```
+/// use gpu_std::half::bf16;
+/// use gpu_std::mma::{pack, store_matrices};
+/// use gpu_std::prelude::*;
+///
+/// /// A 16 × 16 matrix whose elements are their rows' numbers.
+/// #[kernel(launch_bounds(32))]
+/// pub fn rows(y: GlobalMut<bf16>) {
+///     let lane = thread::thread_idx_x();
+///     let tile = shared::dynamic().array::<bf16>(16 * 16);
+///     let word = |row: u32| pack::<bf16>((row + lane / 4) as f32, (row + lane / 4) as f32);
+///     // Left and right halves of the upper eight rows, then of the lower ones.
+///     let (row, column) = (lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8);
+///     store_matrices(tile, 16 * row + column, [word(0), word(0), word(8), word(8)]);
+///     warp::sync_warp(warp::FULL);
+///     for at in 0..8 {
+///         y.write(32 * at + lane, tile.read(32 * at + lane));
+///     }
+/// }
+/// # use gpu_std::launch::LaunchConfig;
+/// # let simulator = gpu_sim::Simulator::default();
+/// # let y = simulator.alloc(512)?;
+/// # // SAFETY: the simulator checks every access.
+/// # unsafe { rows::launch(&simulator, LaunchConfig::linear(1, 32).shared(512), GlobalMut::from_raw(y)) }?;
+/// # let mut bytes = [0; 512];
+/// # simulator.read(y, &mut bytes)?;
+/// # for (at, half) in bytes.chunks_exact(2).enumerate() {
+/// #     assert_eq!(half, bf16::from_f32((at / 16) as f32).to_bits().to_ne_bytes());
+/// # }
+/// # Ok::<(), gpu_sim::Fault>(())
+/// ```
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn store_matrices<T: Half>(memory: Shared<T>, row: u32, words: [u32; 4]) {
+    backend::store_matrices(memory.byte(row), words);
+}
+
 /// `A · B + C` in double precision: A is 16 × 4, B is 4 × 8.
 #[inline(always)]
 #[must_use]

@@ -1,9 +1,14 @@
-//! Copies of boxes of matrices to shared memory, by the copy engine (TMA, capability 9.0).
+//! Copies of boxes of matrices to shared memory and back, by the copy engine (TMA, capability 9.0).
 //!
 //! A [`TensorMap`] says how a batch of matrices lies in memory and how large a box of it is copied at once. The host
 //! makes it (`gpu_core::Stream::tensor_map`) and hands it to the kernel as a parameter; one thread starts a copy with
 //! [`TensorMap::load`], and a [`Barrier`] counts its bytes when they are there. What of a box lies outside of its matrix
 //! arrives as zeros, and counts.
+//!
+//! The other way it is [`TensorMap::store`], with groups in the place of a barrier: the thread that starts copies
+//! ends a group of them with [`commit_stores`] and waits with [`wait_stores_read`] until they have read shared
+//! memory, which may be written again then, or with [`wait_stores`] until they have written theirs. What of a box
+//! lies outside of its matrix is left out.
 //!
 //! In shared memory the box's rows follow each other without gaps. With [`Swizzle::Bytes128`], where a row has 128
 //! bytes, the 16-byte pieces of row `r` change places: piece `p` lies where `p ^ r % 8` would. So neither rows nor
@@ -160,6 +165,77 @@ impl TensorMap {
     pub fn load<T: Element>(&self, target: Shared<T>, barrier: Barrier, place: [u32; 3]) {
         self.0.load(target.byte(0), barrier.place(), place);
     }
+
+    /// The same to each block of the [cluster](crate::cluster) whose bit is set in `mask`: to the same place of its
+    /// shared memory as `target` has in this one's, and its bytes count for its barrier at the place of `barrier`. The
+    /// copy engine reads the box once. Those blocks have begun, and made their barriers, with a
+    /// [`cluster::sync`](crate::cluster::sync) since, and none ends before its copies are there.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn load_multicast<T: Element>(
+        &self,
+        target: Shared<T>,
+        barrier: Barrier,
+        place: [u32; 3],
+        mask: u16,
+    ) {
+        self.0.load_multicast(target.byte(0), barrier.place(), place, mask);
+    }
+
+    /// Starts the copy of a box from `source`, aligned as in [`Self::load`], to where its first element is number
+    /// `place[0]` of row `place[1]` of matrix `place[2]`. By one thread, which ends a group with it ([`commit_stores`])
+    /// and waits before it ends. Threads that wrote the box have called [`fence_proxy`](crate::barrier::fence_proxy)
+    /// behind it, before the barrier that told this one.
+    ///
+    /// ```
+    /// use gpu_std::barrier::fence_proxy;
+    /// use gpu_std::prelude::*;
+    /// use gpu_std::tensor_map::{TensorMap, commit_stores, wait_stores_read};
+    ///
+    /// /// Eight rows of 32 words of a matrix become their numbers.
+    /// #[kernel(launch_bounds(32))]
+    /// pub fn number(map: TensorMap, row: u32) {
+    ///     let rows = shared::dynamic().array::<u32>(8 * 32);
+    ///     let lane = thread::thread_idx_x();
+    ///     for row in 0..8 {
+    ///         rows.write(32 * row + lane, row);
+    ///     }
+    ///     fence_proxy();
+    ///     thread::sync_threads();
+    ///     if lane == 0 {
+    ///         map.store(rows, [0, row, 0]);
+    ///         commit_stores();
+    ///         wait_stores_read::<0>();
+    ///     }
+    /// }
+    /// ```
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn store<T: Element>(&self, source: Shared<T>, place: [u32; 3]) {
+        self.0.store(source.byte(0), place);
+    }
+}
+
+/// Ends a group: the [`TensorMap::store`]s of this thread since the last one.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn commit_stores() {
+    backend::commit_stores();
+}
+
+/// Waits until all but the latest `PENDING` groups of this thread have read shared memory.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn wait_stores_read<const PENDING: u32>() {
+    backend::wait_stores_read::<PENDING>();
+}
+
+/// Waits until all but the latest `PENDING` groups of this thread have written what they copy, too: this thread sees
+/// it. Other kernels do in any case.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn wait_stores<const PENDING: u32>() {
+    backend::wait_stores::<PENDING>();
 }
 
 // SAFETY: on the host it begins with the driver's 128 bytes, which the entry declares with their alignment; they are read where

@@ -59,7 +59,7 @@ const TAIL: [f32; 9] = [
     -0.027_933_456,
 ];
 /// 2⁻⁶⁴, and the bits of 2⁶⁴.
-const SCALE: f32 = 5.421_010_9e-20;
+const SCALE: f32 = 5.421_011e-20;
 const ONE_OVER_SCALE: u32 = (127 + 64) << 23;
 
 /// `x · Φ(x)`, within `29 · 2⁻²⁴` of its size. Of -∞ it is -0, of -0, too, and of NaN it is NaN.

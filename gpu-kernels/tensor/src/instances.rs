@@ -11,7 +11,7 @@ use crate::lanes::{self, Factors};
 use crate::pack::{self, Packing};
 use crate::place::Product;
 use crate::warps::{ACROSS, ALONG, EITHER};
-use crate::{thin, warps};
+use crate::{pairs, thin, warps};
 
 // Each macro takes a type of sums, what its kernels' epilogue adds to their parameters, the epilogue, and rows.
 
@@ -58,6 +58,37 @@ products_by_warps! {
     i32, () Plain;
     tensor_i8_256: i8, 128, ALONG, (384, 1);
     tensor_i8_128: i8, 64, ALONG, (288, 2);
+}
+
+macro_rules! products_by_pairs {
+    ($($name:ident: $T:ident, $lies:ident;)*) => { $(
+        /// A product of matrices in boxes of [`pair_boxes`](crate::pair_boxes) by clusters of [`PAIR`](crate::PAIR)
+        /// blocks of [`threads`](crate::threads()) threads with [`PAIR_SHARED_BYTES`](crate::PAIR_SHARED_BYTES), at
+        /// most as many clusters as C has tiles of [`PAIR`](crate::PAIR) · [`ROWS`](crate::ROWS) ×
+        /// [`columns`](crate::columns()), for [`PAIR_SUMS`](crate::PAIR_SUMS) sums a thread. `lines` is C in boxes of
+        /// [`output_box`](crate::output_box), where `product` says that 16 bytes of C may be accessed at once, and
+        /// else anything.
+        #[kernel(images = sm_90a, launch_bounds(384, 1), cluster = 2)]
+        pub fn $name(
+            a: TensorMap,
+            b: TensorMap,
+            lines: TensorMap,
+            c: GlobalMut<$T>,
+            product: Product,
+            alpha: f32,
+            beta: f32,
+            bias: Global<f32>,
+            usual: Usual,
+        ) {
+            pairs::product::<$T, _, { $lies }>([&a, &b, &lines], c, product, alpha, beta, (bias, usual));
+        }
+    )* };
+}
+products_by_pairs! {
+    tensor_bf16_pairs: bf16, ALONG;
+    tensor_bf16_pairs_across: bf16, ACROSS;
+    tensor_f16_pairs: f16, ALONG;
+    tensor_f16_pairs_across: f16, ACROSS;
 }
 
 macro_rules! products_of_matrices {

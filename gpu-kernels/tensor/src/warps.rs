@@ -25,7 +25,7 @@ use crate::store::{self, Target};
 /// Rows of a block's tile.
 pub const ROWS: u32 = 2 * wgmma::ROWS;
 /// Warps of a block that multiply.
-const WARPS: u32 = 8;
+pub(crate) const WARPS: u32 = 8;
 
 /// Threads of a block, where a thread has so many sums: two warpgroups that multiply, and a warp of which one
 /// thread copies. With 128 sums the rest of its warpgroup is there to give its registers away: a multiprocessor's
@@ -45,7 +45,7 @@ pub const fn stages(sums: usize) -> u32 {
 }
 
 /// Blocks of eight columns that a warp writes together.
-const BLOCKS: usize = 8;
+pub(crate) const BLOCKS: usize = 8;
 
 /// Words of a warp's sums on their way to C.
 const STAGING: u32 = store::WHOLE_STAGING;
@@ -58,7 +58,7 @@ pub const fn shared_bytes(sums: usize) -> u32 {
     ring + (2 * stages(sums) + 1) * 8 + if sums == 128 { 8 + WARPS * STAGING * 4 } else { 0 }
 }
 
-const A_BYTES: u32 = ROWS * wgmma::DEPTH_BYTES;
+pub(crate) const A_BYTES: u32 = ROWS * wgmma::DEPTH_BYTES;
 
 /// How a kernel takes A: contiguous along `k`, across, or either, which is more for the driver to compile.
 pub(crate) const ALONG: usize = 0;
@@ -76,41 +76,42 @@ pub const fn boxes(bytes: u32, columns: u32, across: [bool; 2]) -> [[u32; 2]; 2]
     ]
 }
 
-/// Where a block's stages are, and how it walks through them.
-struct Ring<T: Output, const SUMS: usize> {
-    a: Shared<T>,
-    b: Shared<T>,
-    barriers: Shared<u64>,
-    stage: u32,
+/// Where a block's stages are, and how it walks through them. Where two blocks share what they bring, both wait until a
+/// stage is empty in both.
+pub(crate) struct Ring<T: Output, const SUMS: usize, const PAIRED: bool> {
+    pub(crate) a: Shared<T>,
+    pub(crate) b: Shared<T>,
+    pub(crate) barriers: Shared<u64>,
+    pub(crate) stage: u32,
     /// The parity of the stage's present round.
-    round: u32,
+    pub(crate) round: u32,
 }
 
-impl<T: Output, const SUMS: usize> Ring<T, SUMS> {
+impl<T: Output, const SUMS: usize, const PAIRED: bool> Ring<T, SUMS, PAIRED> {
     /// Where a multiprocessor has two blocks, the hardware starts the next one while the other multiplies.
     const PERSISTENT: bool = SUMS == 128;
-    const STAGES: u32 = stages(SUMS);
+    pub(crate) const STAGES: u32 = stages(SUMS);
     const COLUMNS: u32 = columns(SUMS);
-    const B_BYTES: u32 = Self::COLUMNS * wgmma::DEPTH_BYTES;
+    pub(crate) const B_BYTES: u32 = Self::COLUMNS * wgmma::DEPTH_BYTES;
     /// Elements of a stage's tiles.
-    const A: u32 = A_BYTES / size_of::<T>() as u32;
-    const B: u32 = Self::B_BYTES / size_of::<T>() as u32;
+    pub(crate) const A: u32 = A_BYTES / size_of::<T>() as u32;
+    pub(crate) const B: u32 = Self::B_BYTES / size_of::<T>() as u32;
 
     #[device]
     #[inline(always)]
-    fn full(&self) -> Barrier {
+    pub(crate) fn full(&self) -> Barrier {
         Barrier::at(self.barriers, self.stage)
     }
 
     #[device]
     #[inline(always)]
-    fn empty(&self) -> Barrier {
+    pub(crate) fn empty(&self) -> Barrier {
         Barrier::at(self.barriers, Self::STAGES + self.stage)
     }
 
     #[device]
     #[inline(always)]
-    fn next(&mut self) {
+    pub(crate) fn next(&mut self) {
         self.stage += 1;
         if self.stage == Self::STAGES {
             self.stage = 0;
@@ -121,7 +122,7 @@ impl<T: Output, const SUMS: usize> Ring<T, SUMS> {
     /// Adds a tile's products along all of `k` to the sums of warpgroup `group`.
     #[device]
     #[inline(always)]
-    fn multiply<const A_ACROSS: bool, const B_ACROSS: bool>(
+    pub(crate) fn multiply<const A_ACROSS: bool, const B_ACROSS: bool>(
         &mut self,
         sums: &mut [u32; SUMS],
         group: u32,
@@ -134,7 +135,13 @@ impl<T: Output, const SUMS: usize> Ring<T, SUMS> {
             let a_tile = self.a.offset(self.stage * Self::A + group * (Self::A / 2));
             let b_tile = self.b.offset(self.stage * Self::B);
             T::multiply::<A_ACROSS, B_ACROSS, SUMS>(sums, a_tile, b_tile);
-            if thread_idx_x().is_multiple_of(32) {
+            if const { PAIRED } {
+                // A lane for each block: what they bring comes to both.
+                let lane = thread_idx_x() % 32;
+                if lane < 2 {
+                    self.empty().free_at(lane);
+                }
+            } else if thread_idx_x().is_multiple_of(32) {
                 self.empty().arrive();
             }
             self.next();
@@ -165,10 +172,10 @@ pub(crate) fn product<
     epilogue: E,
 ) {
     let mut shared = shared::dynamic();
-    let stages = const { Ring::<T, SUMS>::STAGES };
-    let mut ring = Ring::<T, SUMS> {
-        a: shared.array(stages * Ring::<T, SUMS>::A),
-        b: shared.array(stages * Ring::<T, SUMS>::B),
+    let stages = const { Ring::<T, SUMS, false>::STAGES };
+    let mut ring = Ring::<T, SUMS, false> {
+        a: shared.array(stages * Ring::<T, SUMS, false>::A),
+        b: shared.array(stages * Ring::<T, SUMS, false>::B),
         barriers: shared.array(2 * stages + 1),
         stage: 0,
         round: 0,
@@ -186,11 +193,14 @@ pub(crate) fn product<
         Barrier::at(ring.barriers, 2 * stages).init(WARPS);
         fence_init();
     }
-    let staging =
-        if const { Ring::<T, SUMS>::PERSISTENT } { shared.array(WARPS * STAGING) } else { ring.a.cast() };
+    let staging = if const { Ring::<T, SUMS, false>::PERSISTENT } {
+        shared.array(WARPS * STAGING)
+    } else {
+        ring.a.cast()
+    };
     sync_threads();
 
-    let tile_columns = const { Ring::<T, SUMS>::COLUMNS };
+    let tile_columns = const { Ring::<T, SUMS, false>::COLUMNS };
     let (rows, columns) = (product.m.div_ceil(ROWS), product.n.div_ceil(tile_columns));
     let tiles = rows * columns * product.count * product.parts;
     // Only of 16 bits.
@@ -213,16 +223,16 @@ pub(crate) fn product<
                     // In the first round nobody has used the stage: the phase before the first counts as complete.
                     ring.empty().wait(ring.round ^ 1);
                     let full = ring.full();
-                    full.arrive_expect(A_BYTES + Ring::<T, SUMS>::B_BYTES);
-                    let a_tile = ring.a.offset(ring.stage * Ring::<T, SUMS>::A);
-                    let b_tile = ring.b.offset(ring.stage * Ring::<T, SUMS>::B);
+                    full.arrive_expect(A_BYTES + Ring::<T, SUMS, false>::B_BYTES);
+                    let a_tile = ring.a.offset(ring.stage * Ring::<T, SUMS, false>::A);
+                    let b_tile = ring.b.offset(ring.stage * Ring::<T, SUMS, false>::B);
                     load::<T>(a, a_tile, full, [k, row * ROWS, matrix], if a_across { ROWS } else { 0 });
                     let extent = if b_across { tile_columns } else { 0 };
                     load::<T>(b, b_tile, full, [k, column * tile_columns, matrix], extent);
                     ring.next();
                     k += wgmma::depth::<T>();
                 }
-                if const { !Ring::<T, SUMS>::PERSISTENT } {
+                if const { !Ring::<T, SUMS, false>::PERSISTENT } {
                     break;
                 }
                 tile += grid_dim_x();
@@ -246,7 +256,7 @@ pub(crate) fn product<
             // Computed here and not before, where it would take registers from the sums.
             let Place { row, column, matrix } = Place::of(opaque(tile), rows, columns);
             let place = Place { row: row * ROWS + 16 * warp, column: column * tile_columns, matrix };
-            if const { !Ring::<T, SUMS>::PERSISTENT } {
+            if const { !Ring::<T, SUMS, false>::PERSISTENT } {
                 // The ring is free once all warps have multiplied.
                 let multiplied = Barrier::at(ring.barriers, 2 * stages);
                 if thread.is_multiple_of(32) {
@@ -264,7 +274,7 @@ pub(crate) fn product<
                     [0, strip * 8 * BLOCKS as u32]
                 });
             }
-            if const { !Ring::<T, SUMS>::PERSISTENT } {
+            if const { !Ring::<T, SUMS, false>::PERSISTENT } {
                 break;
             }
             tile += grid_dim_x();
@@ -276,7 +286,7 @@ pub(crate) fn product<
 /// rows that are contiguous across `k`, in several.
 #[device]
 #[inline(always)]
-fn load<T: wgmma::Factor>(
+pub(crate) fn load<T: wgmma::Factor>(
     map: &TensorMap,
     target: Shared<T>,
     barrier: Barrier,

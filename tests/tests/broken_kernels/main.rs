@@ -5,9 +5,11 @@
 //! must pass for 1,000 seeds with the right result. Nothing hangs: every launch and every test has a bound on its
 //! time.
 
+mod clusters;
 mod harness;
 mod memory;
 mod progress;
 mod races;
+mod stores;
 mod synchronisation;
 mod tiles;

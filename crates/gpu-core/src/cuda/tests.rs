@@ -25,6 +25,7 @@ const fn kernel(name: &'static str) -> KernelMeta {
         line: line!(),
         max_threads: 1024,
         min_blocks: 0,
+        cluster: 1,
         programmatic: false,
     }
 }

@@ -117,6 +117,17 @@ pub enum Error {
         block: [u32; 3],
     },
 
+    /// A grid that is no whole number of clusters.
+    #[error("kernel `{kernel}`: {blocks} blocks in x are no multiple of the {cluster} of a cluster")]
+    PartialCluster {
+        /// The kernel.
+        kernel: String,
+        /// Blocks in x.
+        blocks: u32,
+        /// Blocks of a cluster.
+        cluster: u32,
+    },
+
     /// A call of the CUDA driver failed.
     #[error("{0}")]
     Cuda(Box<DriverFailure>),

@@ -81,6 +81,7 @@ const fn kernel(name: &'static str, max_threads: u32, parameters: &'static [usiz
         line: line!(),
         max_threads,
         min_blocks: 0,
+        cluster: 1,
         programmatic: false,
     }
 }

@@ -376,7 +376,8 @@ fn product<T: Kernels, C: gpu_core::Element>(
     }
     let variant = choice.variant;
     let by_lanes = variant == Some(TensorVariant::Lanes);
-    let by_name = matches!(variant, Some(TensorVariant::Narrow | TensorVariant::Wide));
+    let by_name =
+        matches!(variant, Some(TensorVariant::Narrow | TensorVariant::Wide | TensorVariant::Cluster));
     if let Some(factors) = plan.factors.filter(|_| !by_lanes) {
         match launch::by_warps::<T, C>(stream, &plan, factors, scales, &mut target) {
             // Of another capability than 9.0, and nothing was launched.

@@ -3,9 +3,9 @@
 use gpu_std::launch::LaunchConfig;
 use gpu_std::tensor_map::{Format, Swizzle, Tensor};
 use gpu_tensor_kernels::{
-    FINISH_SHARED_BYTES, FINISH_THREADS, Factors, LANES_SHARED_BYTES, LANES_THREADS, Product, ROWS,
-    THIN_SHARED_BYTES, THIN_THREADS, THIN_TILE, TILE, boxes, columns, finished, part_leading, shared_bytes,
-    threads,
+    FINISH_SHARED_BYTES, FINISH_THREADS, Factors, LANES_SHARED_BYTES, LANES_THREADS, PAIR, PAIR_SHARED_BYTES,
+    PAIR_SUMS, Product, ROWS, THIN_SHARED_BYTES, THIN_THREADS, THIN_TILE, TILE, boxes, columns, finished,
+    output_box, pair_boxes, part_leading, shared_bytes, threads,
 };
 
 use super::pack::{ALIGNMENT, Pack, Packs, is_aligned};
@@ -21,6 +21,8 @@ pub struct Plan {
     pub launch: LaunchConfig,
     /// How many sums a thread has there: 128, or 64, half as many columns a tile.
     pub sums: usize,
+    /// Whether blocks are in pairs there.
+    pub paired: bool,
     /// The same without, and how the factors lie.
     pub lanes: (LaunchConfig, Factors),
     /// The same where a factor is thin: that of few rows or columns as the second.
@@ -66,7 +68,11 @@ impl Choice {
             None => Packs::WherePays,
             Some(TensorVariant::Packed) => Packs::Always,
             Some(
-                TensorVariant::Lanes | TensorVariant::Narrow | TensorVariant::Wide | TensorVariant::Thin,
+                TensorVariant::Lanes
+                | TensorVariant::Narrow
+                | TensorVariant::Wide
+                | TensorVariant::Cluster
+                | TensorVariant::Thin,
             ) => Packs::Never,
         };
         Self { variant, packs }
@@ -145,11 +151,16 @@ impl Plan {
         let multiprocessors = multiprocessors.max(1);
         let narrow = match variant {
             Some(TensorVariant::Narrow) => true,
-            Some(TensorVariant::Wide) => false,
+            Some(TensorVariant::Wide | TensorVariant::Cluster) => false,
             _ => is_narrow(multiprocessors, [128, 64].map(tiles)),
         };
         let sums = if narrow { 64 } else { 128 };
-        let [a_box, b_box] = boxes(bytes as u32, columns(sums), across);
+        let paired = variant == Some(TensorVariant::Cluster) && bytes == size_of::<u16>();
+        let [a_box, b_box] = if paired {
+            pair_boxes(bytes as u32, across)
+        } else {
+            boxes(bytes as u32, columns(sums), across)
+        };
         // Without a sum nothing is copied: any memory will do.
         let tensor = |layout: BatchLayout, address: u64, tile| {
             if k == 0 {
@@ -167,9 +178,17 @@ impl Plan {
         let b = tensor(b, b_address, b_box);
         let lane_tiles = u128::from(m.div_ceil(TILE)) * u128::from(n.div_ceil(TILE)) * count;
         let lanes = LaunchConfig::linear(blocks(lane_tiles)?, LANES_THREADS).shared(LANES_SHARED_BYTES);
-        let grid = blocks(tiles(sums))?;
-        // Blocks of the wide tile go on to another one.
-        let grid = if sums == 128 { grid.min(multiprocessors) } else { grid };
+        let grid = if paired {
+            let pairs =
+                u128::from(m.div_ceil(PAIR * ROWS)) * u128::from(n.div_ceil(columns(PAIR_SUMS))) * count;
+            let clusters = blocks(pairs)?.min((multiprocessors / PAIR).max(1));
+            clusters * PAIR
+        } else if sums == 128 {
+            // Blocks of the wide tile go on to another one.
+            blocks(tiles(sums))?.min(multiprocessors)
+        } else {
+            blocks(tiles(sums))?
+        };
         let strides = c.matrix.leading_dimension() | c.stride | c.matrix.columns();
         let accessed = |bytes: usize| {
             (strides * c_bytes).is_multiple_of(bytes) && c_address.is_multiple_of(bytes as u64)
@@ -199,11 +218,22 @@ impl Plan {
             product.c_batch = u64::from(m) * part_leading(n);
             (product.narrow, product.vectors) = (0, 2);
         }
-        let launch = LaunchConfig::linear(grid, threads(sums)).shared(shared_bytes(sums));
+        let written = if parts > 1 { scratch } else { c_address };
+        if paired && output(&product, written).is_none() {
+            product.vectors = product.vectors.min(1);
+        }
+        let shared = if paired { PAIR_SHARED_BYTES } else { shared_bytes(sums) };
+        let launch = LaunchConfig::linear(grid, threads(sums)).shared(shared);
         let thin = if is_thin { Some(Thin::new(product, factors, count)?) } else { None };
         let lanes = (lanes, factors);
         let factors = a.zip(b).map(|(a, b)| [a, b]);
-        Ok(Self { launch, sums, lanes, thin, product, finish, swapped, pack, factors })
+        Ok(Self { launch, sums, paired, lanes, thin, product, finish, swapped, pack, factors })
+    }
+
+    /// What the product is written to, C or the sums of the parts at this address, as the copy engine writes it for
+    /// blocks in pairs; `None` where it does not.
+    pub fn output(&self, address: u64) -> Option<Tensor> {
+        output(&self.product, address)
     }
 }
 
@@ -367,6 +397,23 @@ fn tensor(layout: BatchLayout, address: u64, bytes: usize, [width, height]: [u32
     (stride > 0 && tensor.check().is_ok()).then_some(tensor)
 }
 
+/// The same of what a product is written to, of which 16 bytes may be accessed at once.
+fn output(product: &Product, address: u64) -> Option<Tensor> {
+    let bytes = if product.narrow != 0 { size_of::<u16>() } else { size_of::<u32>() };
+    let count = u64::from(product.count) * u64::from(product.parts);
+    let stride = if count == 1 { product.c_leading * u64::from(product.m) } else { product.c_batch };
+    let [width, height] = output_box(bytes as u32);
+    let tensor = Tensor {
+        address,
+        format: format(bytes),
+        extents: [product.n.into(), product.m.into(), count],
+        strides: [product.c_leading, stride].map(|elements| elements * bytes as u64),
+        tile: [width, height, 1],
+        swizzle: Swizzle::Bytes128,
+    };
+    (product.vectors == 2 && stride > 0 && tensor.check().is_ok()).then_some(tensor)
+}
+
 /// A tensor that nothing is copied of.
 fn placeholder(address: u64, bytes: usize, [width, height]: [u32; 2]) -> Option<Tensor> {
     Some(Tensor {
@@ -398,6 +445,26 @@ mod tests {
         for (n, blocks) in [(1, 1), (256, 4), (257, 9), (8192, 132)] {
             assert_eq!(plan([square(n); 3], [0; 3]).launch.grid, [blocks, 1, 1], "{n}");
         }
+    }
+
+    #[test]
+    fn pairs_of_blocks_are_whole_and_write_boxes_where_they_can() {
+        let plan = |n, c_bytes, address| {
+            let square = one(Layout::row_major(n, n).unwrap());
+            let choice = Choice::of(Some(TensorVariant::Cluster));
+            Plan::new((2, c_bytes), 131, [square; 3], [0, 0, address, 0], true, choice).unwrap()
+        };
+        for (n, blocks) in [(8, 2), (256, 2), (264, 8), (1024, 32), (8192, 130)] {
+            let plan = plan(n, 4, 0);
+            assert!(plan.paired && plan.launch.grid == [blocks, 1, 1], "{n}: {:?}", plan.launch.grid);
+            let [a, b] = plan.factors.unwrap();
+            assert_eq!((a.tile, b.tile), ([64, 128, 1], [64, 64, 1]));
+        }
+        let tile = |plan: Plan| plan.output(0).map(|tensor| (tensor.tile, tensor.extents));
+        assert_eq!(tile(plan(264, 4, 16)), Some(([32, 16, 1], [264, 264, 1])));
+        assert_eq!(tile(plan(264, 2, 16)), Some(([64, 16, 1], [264, 264, 1])));
+        assert_eq!(tile(plan(264, 2, 8)), None);
+        assert_eq!(tile(plan(260, 2, 16)), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use gpu_core::{IntoArguments, Stream, View, ViewMut};
 use gpu_std::half::{bf16, f16};
-use gpu_std::launch::Kernel;
+use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::tensor_map::{Tensor, TensorMap};
 use gpu_tensor_kernels as kernels;
@@ -44,6 +44,9 @@ mod sealed {
     /// Of copies: A, B, where they go, what is to be done.
     pub type OfPacking<B> = (Global<B>, Global<B>, GlobalMut<u32>, kernels::Packing);
 
+    /// Of products by pairs of blocks: A, B and C in boxes, C, what is to be done, alpha, beta.
+    pub type OfPairs<T, S> = ([TensorMap; 3], GlobalMut<T>, kernels::Product, S, S);
+
     /// # Safety
     /// Each is the kernel of this type: with 128 sums a thread, where A lies
     /// along the inner axis and across, with 64, for capability 8.0, for thin factors, for parts,
@@ -67,6 +70,20 @@ mod sealed {
         type Lanes: Kernel<Arguments = Self::Matrices>;
         type Thin: Kernel<Arguments = Self::Matrices>;
         type Finish: Kernel<Arguments = Self::Added>;
+        /// Enqueues a product by pairs of blocks, of an A that lies across or along; `None` of a type without such
+        /// kernels, of which no plan has them.
+        ///
+        /// # Safety
+        /// That of the launch.
+        unsafe fn launch_pairs(
+            _: &Stream,
+            _: LaunchConfig,
+            _across: bool,
+            _: OfPairs<Self, Self::Sum>,
+            _: Fused,
+        ) -> Option<gpu_core::Result<()>> {
+            None
+        }
         /// With an epilogue, where the kernels have one.
         fn of_product(arguments: OfProduct<Self, Self::Sum>, epilogue: Fused) -> Self::Product;
         fn of_matrices(arguments: OfMatrices<Self, Self::Sum>, epilogue: Fused) -> Self::Matrices;
@@ -109,7 +126,10 @@ macro_rules! arguments {
 }
 
 macro_rules! elements {
-    ($($T:ident: $wide:ident $across:ident $narrow:ident $lanes:ident $thin:ident $finish:ident;)*) => { $(
+    ($(
+        $T:ident: $wide:ident $across:ident $pairs:ident $pairs_across:ident $narrow:ident $lanes:ident $thin:ident
+        $finish:ident;
+    )*) => { $(
         // SAFETY: the table names the kernels of the type.
         unsafe impl sealed::Kernels for $T {
             type Sum = f32;
@@ -125,6 +145,24 @@ macro_rules! elements {
             type Thin = kernels::$thin;
             type Finish = kernels::$finish;
             arguments!(f32);
+
+            unsafe fn launch_pairs(
+                stream: &Stream,
+                launch: LaunchConfig,
+                across: bool,
+                ([a, b, lines], c, product, alpha, beta): sealed::OfPairs<Self, f32>,
+                (bias, usual): Fused,
+            ) -> Option<gpu_core::Result<()>> {
+                let arguments = (a, b, lines, c, product, alpha, beta, bias, usual);
+                // SAFETY: the caller's promise.
+                Some(unsafe {
+                    if across {
+                        stream.launch::<kernels::$pairs_across>(launch, arguments)
+                    } else {
+                        stream.launch::<kernels::$pairs>(launch, arguments)
+                    }
+                })
+            }
         }
 
         impl TensorElement for $T {
@@ -155,8 +193,10 @@ macro_rules! elements {
     )* };
 }
 elements! {
-    bf16: tensor_bf16_256 tensor_bf16_256_across tensor_bf16_128 tensor_bf16 tensor_thin_bf16 tensor_finish_bf16;
-    f16: tensor_f16_256 tensor_f16_256_across tensor_f16_128 tensor_f16 tensor_thin_f16 tensor_finish_f16;
+    bf16: tensor_bf16_256 tensor_bf16_256_across tensor_bf16_pairs tensor_bf16_pairs_across tensor_bf16_128
+        tensor_bf16 tensor_thin_bf16 tensor_finish_bf16;
+    f16: tensor_f16_256 tensor_f16_256_across tensor_f16_pairs tensor_f16_pairs_across tensor_f16_128
+        tensor_f16 tensor_thin_f16 tensor_finish_f16;
 }
 
 // SAFETY: the kernels of tf32, whose factors lie along the inner axis; the sums of parts are `f32`, and so is C:
@@ -280,14 +320,28 @@ pub(crate) fn by_warps<T: Kernels, C: gpu_core::Element>(
     target: &mut Target<'_, C, T::Sum>,
 ) -> Result<(), Error> {
     let (a, b) = (stream.tensor_map(&a)?, stream.tensor_map(&b)?);
+    let across = plan.product.across[0] != 0;
     let (c, (alpha, beta), epilogue) = target.of_kernel::<T>(plan, scales);
+    if plan.paired {
+        // A map that nothing is written with is any.
+        let lines = match plan.output(target.of_kernel::<T>(plan, scales).0.address()) {
+            Some(output) => stream.tensor_map(&output)?,
+            None => a,
+        };
+        let arguments = ([a, b, lines], c, plan.product, alpha, beta);
+        // SAFETY: as below; `lines` is C, or the memory of the parts, as the plan has it.
+        if let Some(launched) = unsafe { T::launch_pairs(stream, plan.launch, across, arguments, epilogue) } {
+            launched?;
+        }
+        return target.finish::<T>(stream, plan, scales);
+    }
     let arguments = T::of_product((a, b, c, plan.product, alpha, beta), epilogue);
     // SAFETY: the maps are of batches that views hold, or of copies in the scratch memory behind the parts, and nothing
     // outside is copied. The caller has checked that C's matrices are apart, that there is room for the parts, that the
     // bias is long enough for C's shape, to which the kernel keeps, and that C and the scratch memory share nothing
     // with what is read. Memory is freed only after the work enqueued before.
     unsafe {
-        if plan.sums == 128 && plan.product.across[0] != 0 {
+        if plan.sums == 128 && across {
             stream.launch::<T::WideAcross>(plan.launch, arguments)
         } else if plan.sums == 128 {
             stream.launch::<T::Wide>(plan.launch, arguments)

@@ -19,6 +19,9 @@ pub enum TensorVariant {
     Narrow,
     /// The same with tiles of 128 × 256, in a persistent grid.
     Wide,
+    /// The same by clusters of two blocks, one below the other: each brings half of B's tile for both, and C leaves by
+    /// the copy engine where it can. Factors of 16 bits; others as [`Self::Wide`].
+    Cluster,
     /// `mma` by warps in tiles of 128 × 32, for factors of few rows or columns: lines are copied in 16 bytes at any
     /// alignment, none before the product. Capability 8.0, any matrices.
     Thin,
@@ -29,7 +32,8 @@ pub enum TensorVariant {
 
 impl TensorVariant {
     /// All of them, the simplest first.
-    pub const ALL: [Self; 5] = [Self::Lanes, Self::Narrow, Self::Wide, Self::Thin, Self::Packed];
+    pub const ALL: [Self; 6] =
+        [Self::Lanes, Self::Narrow, Self::Wide, Self::Cluster, Self::Thin, Self::Packed];
 }
 
 /// [`gemm_tensor`](crate::gemm_tensor) by the kernel of choice; on the CPU they are all the same. `scratch` has at

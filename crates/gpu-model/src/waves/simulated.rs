@@ -111,7 +111,7 @@ pub fn counts(report: &Report) -> Result<Counts> {
             arithmetic: 0.0,
         },
         sectors_read: sectors_read.iter().map(|count| count.sectors as f64).sum(),
-        sectors_written: all.global_stores.sectors as f64,
+        sectors_written: (all.global_stores.sectors + all.box_stores.sectors) as f64,
         l2_read: Bytes((traffic.l2_reads + traffic.l2_atomics) as f64 * SECTOR),
         memory_read: Bytes(traffic.dram_reads as f64 * SECTOR),
         memory_written: Bytes((traffic.dram_writes + traffic.dirty) as f64 * SECTOR),
@@ -307,7 +307,7 @@ fn executed(report: &Report) -> Vec<(Kind, f64)> {
             Operation::Match => (What::Match, 0),
             Operation::Matrix | Operation::WarpgroupMatrix => (What::Matrix, 0),
             // The copy engine's rows are none of the warps' instructions.
-            Operation::BoxCopy | Operation::Branch | Operation::Loop => continue,
+            Operation::BoxCopy | Operation::BoxStore | Operation::Branch | Operation::Loop => continue,
         };
         let each = if *operation == Operation::WarpgroupMatrix { OF_WARPGROUP } else { 1.0 };
         let times = count.requests as f64 * factor * each;
@@ -349,9 +349,11 @@ fn add(counts: &mut Counts, operation: Operation, count: &Count) {
             counts.lines += lines(count);
             counts.lines_written += lines(count);
         }
-        Operation::SharedLoad | Operation::SharedStore | Operation::SharedAtomic | Operation::BoxCopy => {
-            passes(counts, count);
-        }
+        Operation::SharedLoad
+        | Operation::SharedStore
+        | Operation::SharedAtomic
+        | Operation::BoxCopy
+        | Operation::BoxStore => passes(counts, count),
         Operation::Fence
         | Operation::Barrier
         | Operation::WarpSync

@@ -12,6 +12,7 @@
 // test, which is not.
 mod async_copy;
 mod atomic;
+mod cluster;
 mod control;
 mod global;
 mod index;
@@ -23,6 +24,7 @@ mod warp;
 
 pub use async_copy::{cp_async, cp_async_commit, cp_async_wait};
 pub use atomic::{Ordering, Scope, Word, atomic_load, atomic_store, atomic_update};
+pub use cluster::{cluster_arrive, cluster_load, cluster_rank, cluster_size, cluster_store, cluster_wait};
 pub use control::{branch, clock64, globaltimer, loop_tick};
 pub use global::{Load, Store, global_load, global_prefetch, global_store};
 pub use index::{block_dim, block_idx, grid_dim, simulator, thread_idx};
@@ -30,9 +32,11 @@ pub(crate) use plain::Bytes;
 pub use plain::Plain;
 pub use shared::{shared_array, shared_byte, shared_bytes, shared_load, shared_store};
 pub use sync::{BarrierOp, barrier, barrier_reduce, fence, grid_dependency_synchronize};
+pub(crate) use tensor::Row;
 pub use tensor::{
-    Box3, fence_proxy, linear_thread, phase_arrive, phase_init, phase_wait, swizzled, tensor_load, warpgroup,
-    warpgroup_read,
+    Box3, fence_proxy, linear_thread, phase_arrive, phase_arrive_at, phase_free_at, phase_init, phase_wait,
+    phase_wait_cluster, store_commit, store_wait, swizzled, tensor_load, tensor_load_multicast, tensor_store,
+    warpgroup, warpgroup_read,
 };
 pub use warp::{Redux, Shuffle, Vote, active_mask, match_any, matrix, redux, shuffle, sync_warp, vote};
 

@@ -44,13 +44,13 @@ fn load(offset: u32, size: usize, caller: Caller) -> Bytes {
             engine.misaligned(Space::Shared, at as u64, size, Direction::Read, caller);
         }
         // Before the bytes count as unwritten: the copy into them is what is missing.
-        engine.check_async(at, size, Direction::Read, caller);
+        engine.check_async(engine.current.slot, at, size, Direction::Read, caller);
         if !engine.block().shared.is_written(at, size) {
             engine.unwritten(Space::Shared, at as u64, size, Access::Read, caller);
         }
         let bytes = engine.block().shared.read(at, size);
         if engine.observe {
-            engine.observe_shared(at, size, Access::Read, fold(&bytes), caller);
+            engine.observe_shared(engine.current.slot, at, size, Access::Read, fold(&bytes), caller);
         }
         engine.quantum -= 1;
         if engine.quantum == 0 {
@@ -79,9 +79,9 @@ fn store(offset: u32, size: usize, bytes: Bytes, caller: Caller) {
         if !at.is_multiple_of(size) {
             engine.misaligned(Space::Shared, at as u64, size, Direction::Write, caller);
         }
-        engine.check_async(at, size, Direction::Write, caller);
+        engine.check_async(engine.current.slot, at, size, Direction::Write, caller);
         if engine.observe {
-            engine.observe_shared(at, size, Access::Write, 0, caller);
+            engine.observe_shared(engine.current.slot, at, size, Access::Write, 0, caller);
         }
         let shared = &mut engine.block().shared;
         shared.mark_written(at, size);

@@ -99,10 +99,11 @@ impl Engine {
         }
     }
 
-    /// Observes a plain access to shared memory that is in bounds.
+    /// Observes a plain access to the shared memory of the block in a slot that is in bounds.
     #[inline(never)]
     pub(crate) fn observe_shared(
         &mut self,
+        slot: usize,
         offset: usize,
         size: usize,
         access: Access,
@@ -116,7 +117,7 @@ impl Engine {
             return;
         }
         let site = self.site(caller);
-        if let Some(conflict) = self.check_shared(offset, size, access, site) {
+        if let Some(conflict) = self.check_shared(slot, offset, size, access, site) {
             self.raise_conflict(conflict, Space::Shared, offset as u64, access.direction(), caller);
         }
         if self.record == Record::Full {
@@ -141,20 +142,21 @@ impl Engine {
         check(&mut region.shadow, &mut self.sets, &mut self.locations, &who, (offset, size), access, site)
     }
 
-    /// Checks and records a plain access to shared memory.
+    /// Checks and records a plain access to the shared memory of the block in a slot.
     pub(crate) fn check_shared(
         &mut self,
+        slot: usize,
         offset: usize,
         size: usize,
         access: Access,
         site: u16,
     ) -> Option<Conflict> {
-        let block = &mut self.blocks[self.current.slot];
-        let mut shadow = std::mem::take(&mut block.shared.shadow);
+        let mut shadow = std::mem::take(&mut self.blocks[slot].shared.shadow);
+        let block = &self.blocks[self.current.slot];
         let who = Self::who(block, self.current, self.per_block);
         let conflict =
             check(&mut shadow, &mut self.sets, &mut self.locations, &who, (offset, size), access, site);
-        block.shared.shadow = shadow;
+        self.blocks[slot].shared.shadow = shadow;
         conflict
     }
 

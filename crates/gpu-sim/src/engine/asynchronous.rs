@@ -73,10 +73,21 @@ impl AsyncCopies {
 }
 
 impl Engine {
-    /// Ends the launch when shared memory is touched that a copy will land in.
+    /// Ends the launch when shared memory of the block in a slot is touched that a copy will land in, or written that
+    /// one may still read.
     #[inline]
-    pub(crate) fn check_async(&mut self, offset: usize, size: usize, direction: Direction, caller: Caller) {
-        let copies = &self.blocks[self.current.slot].copies;
+    pub(crate) fn check_async(
+        &mut self,
+        slot: usize,
+        offset: usize,
+        size: usize,
+        direction: Direction,
+        caller: Caller,
+    ) {
+        if direction == Direction::Write && self.stores.reads_shared() {
+            self.check_stored(slot, offset, size, caller);
+        }
+        let copies = &self.blocks[slot].copies;
         if (copies.under_way > 0 || self.flights > 0)
             && !copies.words.is_empty()
             && copies.words[offset / 4..(offset + size).div_ceil(4)].iter().any(|&n| n > 0)
@@ -124,7 +135,7 @@ impl Engine {
         if !offset.is_multiple_of(size) {
             self.misaligned(Space::Shared, offset as u64, size, Direction::Write, caller);
         }
-        self.check_async(offset, size, Direction::Write, caller);
+        self.check_async(self.current.slot, offset, size, Direction::Write, caller);
         let mut data = [0; 16];
         // With nothing to read, the address is not looked at: that is how edges are filled with zeros.
         if source > 0 {
@@ -227,7 +238,9 @@ impl Engine {
             if self.record != Record::Off {
                 // The copy is a write by this thread, at the line that started it.
                 let site = self.site(started);
-                if let Some(conflict) = self.check_shared(offset, bytes, Access::Write, site) {
+                if let Some(conflict) =
+                    self.check_shared(self.current.slot, offset, bytes, Access::Write, site)
+                {
                     self.raise_conflict(conflict, Space::Shared, offset as u64, Direction::Write, started);
                 }
             }

@@ -67,7 +67,7 @@ impl Engine {
         value[..size].copy_from_slice(&region.bytes()[offset..offset + size]);
         if space == Space::Shared {
             // Before the bytes count as unwritten: the copy into them is what is missing.
-            self.check_async(offset, size, direction, caller);
+            self.check_async(self.current.slot, offset, size, direction, caller);
         }
         if effect != Effect::Store && !written {
             self.unwritten_atomic(target, effect);

@@ -4,6 +4,7 @@ use std::panic::Location;
 use std::rc::Rc;
 
 use super::asynchronous::AsyncCopies;
+use super::cluster::Visits;
 use super::collective::{Collective, Operands};
 use super::counts::Event;
 use super::phase::Phases;
@@ -30,6 +31,8 @@ pub(crate) enum Status {
     Phase,
     /// The other threads of its warpgroup.
     Warpgroup,
+    /// The barrier of its cluster.
+    Cluster,
     /// Nothing: it has read bytes that nobody had written, and goes no further.
     Parked,
     /// Nothing more.
@@ -161,6 +164,8 @@ pub(crate) struct Block {
     pub(crate) copies: AsyncCopies,
     pub(crate) phases: Phases,
     pub(crate) groups: Warpgroups,
+    /// What other blocks of the cluster did here.
+    pub(crate) visits: Visits,
     /// Clocks below it are known to all threads of the block.
     pub(crate) floor: u32,
     /// The highest clock of a thread since the last barrier.
@@ -190,6 +195,7 @@ impl Block {
             copies: AsyncCopies::default(),
             phases: Phases::default(),
             groups: Warpgroups::default(),
+            visits: Visits::default(),
             floor: 1,
             top: 1,
             common: Rc::default(),
@@ -222,6 +228,7 @@ impl Block {
         self.common = Rc::default();
         self.phases = Phases::default();
         self.groups = Warpgroups::default();
+        self.visits = Visits::default();
         if self.shared.len() > 0 {
             self.shared.unwrite();
         }

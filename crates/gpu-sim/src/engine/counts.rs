@@ -160,7 +160,7 @@ impl Tally {
                 count.wavefronts += wavefronts(events, |event| event.extra.into());
             }
             // A row of 128 bytes is a pass.
-            Operation::BoxCopy => {
+            Operation::BoxCopy | Operation::BoxStore => {
                 let row = |event: &Event| (event.address, u64::from(event.size));
                 let touched = |(address, size): (u64, u64)| (address + size).div_ceil(32) - address / 32;
                 count.sectors += events.iter().map(row).map(touched).sum::<u64>();

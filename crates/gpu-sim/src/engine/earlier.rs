@@ -59,7 +59,8 @@ impl Engine {
         }
     }
 
-    /// Ends the launch when a thread touches what the kernel before touches, and has not waited for it.
+    /// Ends the launch when a thread touches what a copy of a box is about to write, or what the kernel before touches
+    /// and has not been waited for.
     #[inline]
     pub(crate) fn check_earlier(
         &mut self,
@@ -69,6 +70,7 @@ impl Engine {
         atomic: bool,
         caller: Caller,
     ) {
+        self.check_targets(address, size, access, caller);
         if self.waited.is_some() {
             self.look_at_earlier(address, size, access == Access::Write, atomic, caller);
         }

@@ -256,6 +256,8 @@ impl super::Engine {
         self.check_collectives_of(number, lane, None, "has exited");
         self.check_warpgroup("has exited");
         let last = self.block().exited + 1 == self.per_block;
+        self.check_stores();
+        self.leave_cluster(last);
         if let Some(started) = self.block().phases.started().filter(|_| last) {
             // The block's shared memory is another's when it arrives.
             let (address, caller) = started;

@@ -5,10 +5,12 @@ use std::ptr::null_mut;
 
 use super::arrays::Arrays;
 use super::block::{Block, NO_FIBER};
+use super::cluster::Cluster;
 use super::counts::Tally;
 use super::earlier::{Earlier, Waited};
 use super::fiber::{Pool, Reserved, install_hook};
 use super::scheduler::{Next, Scheduler};
+use super::store::Stores;
 use super::{CURRENT, Current, Engine, Sites};
 use crate::config::{Config, Record};
 use crate::fault::{Fault, FaultDetails, FaultKind};
@@ -47,6 +49,8 @@ pub(crate) struct Compiled {
     pub(crate) max_threads: u32,
     /// It waits by itself for the kernel before.
     pub(crate) programmatic: bool,
+    /// Clusters of so many blocks.
+    pub(crate) cluster: u32,
 }
 
 /// Runs a kernel, on the simulator with this number. The heap is given back whatever happens. `last` is the launch
@@ -69,22 +73,27 @@ pub(crate) fn launch(
     };
     config.check().map_err(fault)?;
     geometry.check(&config, compiled.max_threads).map_err(fault)?;
+    geometry.check_cluster(compiled.cluster).map_err(fault)?;
     let waited =
         last.take().filter(|_| compiled.programmatic && config.record != Record::Off).map(Waited::new);
     install_hook();
     let per_block = geometry.threads_per_block();
     let blocks = config.sample.map_or(geometry.blocks(), |sample| geometry.blocks().min(sample.max(1)));
+    // Those of a cluster start together, and have a place each.
+    let cluster = compiled.cluster;
+    let clusters = blocks.div_ceil(cluster);
     let mut rng = Rng::new(config.seed);
     let most = (Config::MAX_RESIDENT_THREADS / per_block as usize)
         .min(config.resident_blocks)
         .min(Config::MAX_RESIDENT)
-        .min(blocks as usize)
-        .max(1);
-    let slots = if config.vary_residency && most > 1 && rng.one_in(2) {
+        .min(blocks as usize);
+    let most = (most / cluster as usize).max(1);
+    let groups = if config.vary_residency && most > 1 && rng.one_in(2) {
         1 + rng.below(most as u32) as usize
     } else {
         most
     };
+    let slots = groups * cluster as usize;
     let _reserved = Reserved::new(slots * per_block as usize);
     let full = config.record == Record::Full;
     let mut places = Vec::with_capacity(slots);
@@ -95,8 +104,8 @@ pub(crate) fn launch(
         places.push(Block::new(per_block, shared, full));
     }
     heap.begin(generation, waited.is_some());
-    let threads = u64::from(blocks) * u64::from(per_block);
-    let scheduler = Scheduler::new(&config, blocks, slots, per_block.div_ceil(WARP), threads, &mut rng);
+    let threads = u64::from(clusters * cluster) * u64::from(per_block);
+    let scheduler = Scheduler::new(&config, clusters, groups, per_block.div_ceil(WARP), threads, &mut rng);
     // SAFETY: only the lifetime is changed; the engine, the only holder, is gone before `body` is.
     let body = unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(body) };
     let mut engine = Engine {
@@ -107,6 +116,8 @@ pub(crate) fn launch(
         record: config.record,
         heap: std::mem::take(heap),
         blocks: places,
+        cluster,
+        clusters: (0..groups).map(|_| Cluster::default()).collect(),
         simulator,
         geometry,
         arrays: Arrays::default(),
@@ -118,6 +129,7 @@ pub(crate) fn launch(
         parked: None,
         sources: HashMap::new(),
         flights: 0,
+        stores: Stores::default(),
         stack_limit: 0,
         fiber_limit: 0,
         ended: false,

@@ -6,6 +6,7 @@ pub(crate) mod asynchronous;
 pub(crate) mod atomic;
 pub(crate) mod between;
 pub(crate) mod block;
+pub(crate) mod cluster;
 pub(crate) mod collective;
 pub(crate) mod counts;
 pub(crate) mod earlier;
@@ -15,6 +16,7 @@ pub(crate) mod path;
 pub(crate) mod phase;
 mod progress;
 pub(crate) mod scheduler;
+pub(crate) mod store;
 pub(crate) mod sync;
 pub(crate) mod unwritten;
 mod waiting;
@@ -27,9 +29,11 @@ use std::ptr::null_mut;
 
 use arrays::Arrays;
 use block::Block;
+use cluster::Cluster;
 use counts::Tally;
 use earlier::Waited;
 use scheduler::Scheduler;
+use store::Stores;
 use unwritten::Parked;
 
 use crate::clock::Who;
@@ -85,7 +89,11 @@ pub(crate) struct Engine {
     pub(crate) progressed: bool,
     pub(crate) record: Record,
     pub(crate) heap: Heap,
+    /// By slot: those of a cluster are neighbours, in the order of their ranks.
     pub(crate) blocks: Vec<Block>,
+    /// Blocks of a cluster, and what the clusters in flight have in common.
+    pub(crate) cluster: u32,
+    pub(crate) clusters: Vec<Cluster>,
     /// The number of the simulator.
     pub(crate) simulator: u64,
     pub(crate) geometry: Geometry,
@@ -102,6 +110,8 @@ pub(crate) struct Engine {
     pub(crate) sources: HashMap<u64, u32>,
     /// Copies of boxes under way.
     pub(crate) flights: usize,
+    /// The same out of shared memory.
+    pub(crate) stores: Stores,
     /// The running thread's stack must not reach below this address: above all others once the thread has ended.
     stack_limit: usize,
     /// The same, of the fiber that runs.
@@ -350,6 +360,7 @@ impl Engine {
                 block::Status::Gather => "waits in active_mask",
                 block::Status::Phase => "waits at a barrier in shared memory",
                 block::Status::Warpgroup => "waits for its warpgroup",
+                block::Status::Cluster => "waits at a barrier of its cluster",
                 block::Status::Parked => "has read bytes that nobody had written",
                 block::Status::Finished => "has finished",
             },

@@ -13,7 +13,7 @@ use super::counts::Event;
 use super::{Caller, Engine};
 use crate::clock::{View, join_into};
 use crate::config::Record;
-use crate::device::Box3;
+use crate::device::{Box3, Row};
 use crate::fault::{Direction, FaultKind, Space};
 use crate::geometry::WARP;
 use crate::report::Operation;
@@ -31,11 +31,14 @@ struct Barrier {
     /// What was released in the present phase, and in all that are complete.
     present: Option<Rc<View>>,
     complete: Option<Rc<View>>,
+    /// The same of arrivals from other blocks of the cluster.
+    present_far: Option<Rc<View>>,
+    complete_far: Option<Rc<View>>,
     /// Who made it, and when.
     made: (u32, u32),
 }
 
-/// A copy under way.
+/// A copy under way to the memory of a block.
 struct Flight {
     gid: u32,
     barrier: u32,
@@ -45,14 +48,32 @@ struct Flight {
     caller: Caller,
 }
 
+/// Whom an arrival releases to what its thread did and knows.
+#[derive(Clone, Copy)]
+enum Releases {
+    /// Whoever waits for the phase.
+    Near,
+    /// Who acquires at the scope of the cluster.
+    Far,
+    Nothing,
+}
+
+/// A thread that waits, and for what.
+struct Waiting {
+    tid: u32,
+    barrier: u32,
+    parity: u32,
+    /// It acquires what other blocks released, too.
+    far: bool,
+}
+
 /// The barriers of a block, and the copies that it has started.
 #[derive(Default)]
 pub(crate) struct Phases {
     barriers: BTreeMap<u32, Barrier>,
     flights: Vec<Flight>,
-    /// Threads that wait: for which barrier and parity.
-    waiting: Vec<(u32, u32, u32)>,
-    /// Clocks of threads at which copies wrote, not they themselves.
+    waiting: Vec<Waiting>,
+    /// Clocks of threads, by number in the launch, at which copies wrote, not they themselves.
     copied: HashSet<(u32, u32)>,
     /// By thread: what it wrote below this clock is known to copies and tensor cores.
     fenced: BTreeMap<u32, u32>,
@@ -78,14 +99,14 @@ impl Engine {
         offset as u32
     }
 
-    /// The barrier at an offset, which somebody has made before.
-    fn known_barrier(&mut self, address: u32, caller: Caller) -> u32 {
+    /// The barrier at an offset of the memory of the block in a slot, which somebody has made before.
+    fn known_barrier(&mut self, slot: usize, address: u32, caller: Caller) -> u32 {
         let offset = self.barrier_at(address, caller);
-        let block = &self.blocks[self.current.slot];
-        let who = Self::who(block, self.current, self.per_block);
+        let who = Self::who(&self.blocks[self.current.slot], self.current, self.per_block);
+        let block = &self.blocks[slot];
         let known = block.phases.barriers.get(&offset).is_some_and(|barrier| {
             let (tid, clock) = barrier.made;
-            !self.watches_races() || who.knows(who.first + tid, clock)
+            !self.watches_races() || who.knows(block.number * self.per_block + tid, clock)
         });
         if !known {
             self.raise(FaultKind::NoBarrier { address: offset.into() }, caller);
@@ -110,8 +131,17 @@ impl Engine {
         let block = self.block();
         let made = (tid, block.clock(tid));
         block.tick(tid);
-        let fresh =
-            Barrier { arrivals, missing: arrivals, bytes: 0, phases: 0, present: None, complete: None, made };
+        let fresh = Barrier {
+            arrivals,
+            missing: arrivals,
+            bytes: 0,
+            phases: 0,
+            present: None,
+            complete: None,
+            present_far: None,
+            complete_far: None,
+            made,
+        };
         block.phases.barriers.insert(offset, fresh);
         self.progressed = true;
     }
@@ -125,17 +155,37 @@ impl Engine {
         block.phases.fenced.insert(tid, clock);
     }
 
-    fn is_fenced(&self, tid: u32, clock: u32) -> bool {
-        let phases = &self.blocks[self.current.slot].phases;
-        phases.fenced.get(&tid).is_some_and(|fenced| clock < *fenced)
+    fn is_fenced(&self, slot: usize, tid: u32, clock: u32) -> bool {
+        self.blocks[slot].phases.fenced.get(&tid).is_some_and(|fenced| clock < *fenced)
     }
 
     pub(crate) fn phase_arrive(&mut self, address: u32, bytes: u32, caller: Caller) {
+        self.arrive_in(self.current.slot, address, bytes, Releases::Near, caller);
+    }
+
+    /// Arrives at a barrier of the block of this rank.
+    pub(crate) fn phase_arrive_at(&mut self, rank: u32, address: u32, caller: Caller) {
+        let slot = self.visit(rank, "mbarrier.arrive.shared::cluster", caller);
+        let tid = self.current.tid;
+        self.block().visits.released(tid);
+        let releases = if slot == self.current.slot { Releases::Near } else { Releases::Far };
+        self.arrive_in(slot, address, 0, releases, caller);
+    }
+
+    /// The same for those who overwrite what the running thread has read.
+    pub(crate) fn phase_free_at(&mut self, rank: u32, address: u32, caller: Caller) {
+        let slot = self.visit(rank, "mbarrier.arrive.shared::cluster", caller);
+        let has_written = self.blocks[self.current.slot].visits.has_written(self.current.tid);
+        let releases = if has_written { Releases::Nothing } else { Releases::Near };
+        self.arrive_in(slot, address, 0, releases, caller);
+    }
+
+    fn arrive_in(&mut self, slot: usize, address: u32, bytes: u32, releases: Releases, caller: Caller) {
         self.progress_check(caller);
         self.goes_on();
-        let offset = self.known_barrier(address, caller);
+        let offset = self.known_barrier(slot, address, caller);
         let view = self.watches_races().then(|| self.snapshot());
-        let barrier = self.block().phases.barriers.get_mut(&offset).expect("it was just found");
+        let barrier = self.blocks[slot].phases.barriers.get_mut(&offset).expect("it was just found");
         if barrier.missing == 0 {
             let arrivals = barrier.arrivals;
             self.raise(FaultKind::TooManyArrivals { address: offset.into(), arrivals }, caller);
@@ -143,10 +193,14 @@ impl Engine {
         barrier.missing -= 1;
         barrier.bytes += i64::from(bytes);
         if let Some(view) = view {
-            join_into(&mut barrier.present, &view);
+            match releases {
+                Releases::Near => join_into(&mut barrier.present, &view),
+                Releases::Far => join_into(&mut barrier.present_far, &view),
+                Releases::Nothing => {}
+            }
         }
         self.progressed = true;
-        self.phase_advance(self.current.slot, offset);
+        self.phase_advance(slot, offset);
     }
 
     /// Completes the present phase if all is there.
@@ -161,7 +215,11 @@ impl Engine {
         if let Some(view) = barrier.present.take() {
             join_into(&mut barrier.complete, &view);
         }
-        let (parity, view) = ((barrier.phases - 1) % 2, barrier.complete.clone());
+        if let Some(view) = barrier.present_far.take() {
+            join_into(&mut barrier.complete_far, &view);
+        }
+        let (parity, views) = ((barrier.phases - 1) % 2, barrier.complete.clone());
+        let far = barrier.complete_far.clone();
         if let Some(flight) = phases.flights.iter().find(|flight| flight.barrier == offset) {
             // The phase did not wait for all that belongs to it.
             let kind =
@@ -171,11 +229,11 @@ impl Engine {
             self.set_fault(details);
             return;
         }
-        let woken = |waiter: &mut (u32, u32, u32)| waiter.1 == offset && u64::from(waiter.2) == parity;
+        let woken = |waiter: &mut Waiting| waiter.barrier == offset && u64::from(waiter.parity) == parity;
         let woken: Vec<_> = phases.waiting.extract_if(.., woken).collect();
-        for (tid, ..) in woken {
+        for Waiting { tid, far: wide, .. } in woken {
             let block = &mut self.blocks[slot];
-            if let Some(view) = &view {
+            for view in views.iter().chain(far.iter().filter(|_| wide)) {
                 block.learn(tid, view);
             }
             block.threads[tid as usize].status = Status::Runnable;
@@ -185,11 +243,12 @@ impl Engine {
         }
     }
 
-    /// Waits for a phase; true when it is complete already, false when the thread must wait.
-    pub(crate) fn phase_wait(&mut self, address: u32, parity: u32, caller: Caller) -> bool {
+    /// Waits for a phase; true when it is complete already, false when the thread must wait. With `far` it acquires
+    /// what other blocks of the cluster released, too.
+    pub(crate) fn phase_wait(&mut self, address: u32, parity: u32, far: bool, caller: Caller) -> bool {
         self.progress_check(caller);
         self.goes_on();
-        let offset = self.known_barrier(address, caller);
+        let offset = self.known_barrier(self.current.slot, address, caller);
         if parity > 1 {
             let (what, allowed) = ("parity", "0 or 1");
             let kind = FaultKind::InvalidOperand {
@@ -204,70 +263,85 @@ impl Engine {
         let block = self.block();
         let barrier = &block.phases.barriers[&offset];
         if barrier.phases % 2 != u64::from(parity) {
-            if let Some(view) = barrier.complete.clone() {
+            let (near, wide) = (barrier.complete.clone(), barrier.complete_far.clone().filter(|_| far));
+            for view in near.into_iter().chain(wide) {
                 block.learn(tid, &view);
             }
             return true;
         }
-        block.phases.waiting.push((tid, offset, parity));
+        block.phases.waiting.push(Waiting { tid, barrier: offset, parity, far });
         let thread = &mut block.threads[tid as usize];
         (thread.status, thread.site) = (Status::Phase, Some(caller));
         false
     }
 
-    /// Starts the copy of a box.
-    pub(crate) fn tensor_load(
+    /// The blocks that a copy goes to: the running thread's, or those of its cluster whose bits are set.
+    fn destinations(&mut self, mask: Option<u16>, caller: Caller) -> Vec<usize> {
+        let Some(mask) = mask else { return vec![self.current.slot] };
+        if mask == 0 || u32::from(mask) >> self.cluster != 0 {
+            let (operation, what) = ("cp.async.bulk.tensor", "mask of blocks");
+            let (value, allowed) = (mask.into(), "blocks of the cluster, one or more");
+            self.raise(FaultKind::InvalidOperand { operation, what, value, allowed }, caller);
+        }
+        let ranks = (0..self.cluster).filter(|rank| mask >> rank & 1 == 1);
+        ranks.map(|rank| self.visit(rank, "cp.async.bulk.tensor", caller)).collect()
+    }
+
+    /// Where a box lies in shared memory.
+    pub(crate) fn box_offset(
         &mut self,
         shared: u32,
-        barrier: u32,
+        tensor: &Box3,
+        direction: Direction,
+        caller: Caller,
+    ) -> usize {
+        let offset = self.shared_offset(shared, tensor.bytes(), direction, caller);
+        if !offset.is_multiple_of(if tensor.swizzled { 1024 } else { 128 }) {
+            self.misaligned(Space::Shared, offset as u64, 128, direction, caller);
+        }
+        offset
+    }
+
+    /// Starts the copy of a box, to the same place of the shared memory of each block of the `mask`, or of this one.
+    pub(crate) fn tensor_load(
+        &mut self,
+        (shared, barrier): (u32, u32),
+        mask: Option<u16>,
         tensor: &Box3,
         place: [i32; 3],
         caller: Caller,
     ) {
         self.progress_check(caller);
-        let barrier = self.known_barrier(barrier, caller);
-        let (tid, watches) = (self.current.tid, self.watches_races());
-        let (maker, made) = self.block().phases.barriers[&barrier].made;
-        if watches && !self.is_fenced(maker, made) {
-            self.raise(FaultKind::NoProxyFence { address: barrier.into() }, caller);
+        let slots = self.destinations(mask, caller);
+        let (tid, gid, watches) = (self.current.tid, self.current.gid, self.watches_races());
+        let (address, mut barrier) = (barrier, 0);
+        for &slot in &slots {
+            barrier = self.known_barrier(slot, address, caller);
+            let (maker, made) = self.blocks[slot].phases.barriers[&barrier].made;
+            if watches && !self.is_fenced(slot, maker, made) {
+                self.raise(FaultKind::NoProxyFence { address: barrier.into() }, caller);
+            }
         }
-        let row = (tensor.tile[0] * tensor.element) as usize;
-        let size = row * (tensor.tile[1] * tensor.tile[2]) as usize;
-        let offset = self.shared_offset(shared, size, Direction::Write, caller);
-        if !offset.is_multiple_of(if tensor.swizzled { 1024 } else { 128 }) {
-            self.misaligned(Space::Shared, offset as u64, 128, Direction::Write, caller);
+        let size = tensor.bytes();
+        let offset = self.box_offset(shared, tensor, Direction::Write, caller);
+        for &slot in &slots {
+            self.check_async(slot, offset, size, Direction::Write, caller);
         }
-        self.check_async(offset, size, Direction::Write, caller);
         // The copy is at a clock of its own, of the thread that starts it.
         self.block().tick(tid);
         let site = self.site(caller);
         let mut bytes = vec![0; size];
-        for (number, target) in bytes.chunks_exact_mut(row).enumerate() {
-            let (y, z) = (number as u32 % tensor.tile[1], number as u32 / tensor.tile[1]);
-            let [x, y, z] =
-                [i64::from(place[0]), i64::from(place[1]) + i64::from(y), i64::from(place[2]) + i64::from(z)];
-            let inside = |at: i64, extent: u64| at >= 0 && (at as u64) < extent;
-            let end = (x + i64::from(tensor.tile[0])).min(tensor.extents[0] as i64);
-            let start = x.max(0);
-            if !inside(y, tensor.extents[1]) || !inside(z, tensor.extents[2]) || start >= end {
-                continue;
-            }
-            let element = tensor.element as usize;
-            let address = tensor.address
-                + z as u64 * tensor.strides[1]
-                + y as u64 * tensor.strides[0]
-                + start as u64 * element as u64;
-            let len = (end - start) as usize * element;
+        for Row { address, len, at: into } in tensor.rows(place) {
+            let target = &mut bytes[into..into + len];
             let Some((region, at)) = self.heap.reach(address, len) else {
                 self.bad_address(address, len, Direction::Read, caller)
             };
             let unwritten = region.first_unwritten(at, len).is_some();
-            let skipped = (start - x) as usize * element;
-            target[skipped..skipped + len].copy_from_slice(&region.bytes()[at..at + len]);
+            target.copy_from_slice(&region.bytes()[at..at + len]);
             if unwritten {
                 self.unwritten(Space::Global, address, len, Access::Read, caller);
             }
-            self.log_row(site, address, len);
+            self.log_row(Operation::BoxCopy, site, address, len);
             if watches {
                 self.check_earlier(address, len, Access::Read, false, caller);
                 if let Some(conflict) = self.check_global(address, len, Access::Read, site) {
@@ -276,15 +350,16 @@ impl Engine {
             }
         }
         if watches {
-            if let Some(conflict) = self.check_shared(offset, size, Access::Write, site) {
-                self.raise_conflict(conflict, Space::Shared, offset as u64, Direction::Write, caller);
+            let clock = self.block().clock(tid);
+            for &slot in &slots {
+                if let Some(conflict) = self.check_shared(slot, offset, size, Access::Write, site) {
+                    self.raise_conflict(conflict, Space::Shared, offset as u64, Direction::Write, caller);
+                }
+                self.note_visit(slot, caller);
+                self.blocks[slot].phases.copied.insert((gid, clock));
             }
-            let block = self.block();
-            let clock = block.clock(tid);
-            block.phases.copied.insert((tid, clock));
         }
         let view = watches.then(|| self.snapshot());
-        self.copy_marks(offset, size, true);
         if tensor.swizzled {
             let mut swizzled = vec![0; size];
             for (piece, from) in bytes.chunks_exact(16).enumerate() {
@@ -293,17 +368,21 @@ impl Engine {
             }
             bytes = swizzled;
         }
-        self.flights += 1;
-        let gid = self.current.gid;
-        self.block().phases.flights.push(Flight { gid, barrier, shared: offset, bytes, view, caller });
+        self.flights += slots.len();
+        for slot in slots {
+            self.copy_marks(slot, offset, size);
+            let (bytes, view) = (bytes.clone(), view.clone());
+            let flight = Flight { gid, barrier, shared: offset, bytes, view, caller };
+            self.blocks[slot].phases.flights.push(flight);
+        }
     }
 
     /// Logs a row of a box, in pieces of a line at most.
-    fn log_row(&mut self, site: u16, address: u64, len: usize) {
+    pub(crate) fn log_row(&mut self, operation: Operation, site: u16, address: u64, len: usize) {
         const LINE: usize = 128;
         if self.record == Record::Full {
             for done in (0..len).step_by(LINE) {
-                let (operation, size) = (Operation::BoxCopy, (len - done).min(LINE) as u8);
+                let size = (len - done).min(LINE) as u8;
                 let address = address + done as u64;
                 self.log_event(Event { site, operation, size, extra: 0, address });
             }
@@ -335,21 +414,20 @@ impl Engine {
         self.phase_advance(slot, barrier);
     }
 
-    fn copy_marks(&mut self, offset: usize, size: usize, under_way: bool) {
-        let block = self.block();
+    fn copy_marks(&mut self, slot: usize, offset: usize, size: usize) {
+        let block = &mut self.blocks[slot];
         let (words, threads) = (block.shared.len().div_ceil(4), block.threads.len());
         block.copies.prepare(words, threads);
-        block.copies.mark(offset, size, under_way);
+        block.copies.mark(offset, size, true);
     }
 
-    /// Ends the launch where tensor cores would read what its writer has not fenced.
+    /// Ends the launch where tensor cores or copies would read what its writer has not fenced.
     pub(crate) fn check_proxy(&mut self, offset: usize, size: usize, caller: Caller) {
         let block = &self.blocks[self.current.slot];
-        let first = block.number * self.per_block;
         let unfenced = block.shared.shadow.accesses(offset, size).find_map(|cell| {
             let (gid, clock, _) = cell.last_write()?;
-            let tid = gid - first;
-            (!block.phases.copied.contains(&(tid, clock)) && !self.is_fenced(tid, clock)).then_some(())
+            let is_fenced = || self.is_fenced(self.slot_of(gid), gid % self.per_block, clock);
+            (!block.phases.copied.contains(&(gid, clock)) && !is_fenced()).then_some(())
         });
         if unfenced.is_some() {
             self.raise(FaultKind::NoProxyFence { address: offset as u64 }, caller);
@@ -359,7 +437,7 @@ impl Engine {
     /// Nobody can run, and some threads wait for a phase.
     pub(crate) fn stuck_phase(&self) -> Option<(usize, u32, FaultKind)> {
         self.blocks.iter().enumerate().filter(|(_, block)| block.live).find_map(|(slot, block)| {
-            let &(tid, offset, parity) = block.phases.waiting.first()?;
+            let &Waiting { tid, barrier: offset, parity, .. } = block.phases.waiting.first()?;
             let barrier = &block.phases.barriers[&offset];
             let kind = FaultKind::NoSuchPhase {
                 address: offset.into(),

@@ -130,6 +130,7 @@ impl Engine {
             return self.set_fault(details);
         }
         let stuck = self.stuck_collective().or_else(|| self.stuck_warpgroup()).or_else(|| self.stuck_phase());
+        let stuck = stuck.or_else(|| self.stuck_cluster());
         let (slot, tid, kind) = stuck.unwrap_or_else(|| self.stuck_barrier());
         let block = &self.blocks[slot];
         let (gid, site) = (block.number * self.per_block + tid, block.threads[tid as usize].site);

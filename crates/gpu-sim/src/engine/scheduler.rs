@@ -34,7 +34,7 @@ pub(crate) struct Scheduler {
     start_one_in: u32,
     /// Threads that wait for a value to change.
     pub(super) polling: u32,
-    /// Slots without a block.
+    /// Places without a cluster.
     vacant: Vec<usize>,
     /// Stay with the current warp as long as it has runnable lanes.
     sticky: bool,
@@ -63,13 +63,13 @@ pub(crate) struct Scheduler {
 impl Scheduler {
     pub(crate) fn new(
         config: &Config,
-        blocks: u32,
-        slots: usize,
+        clusters: u32,
+        groups: usize,
         warps: u32,
         threads: u64,
         rng: &mut Rng,
     ) -> Self {
-        let waiting = Waiting::new(blocks, config.block_order, rng);
+        let waiting = Waiting::new(clusters, config.block_order, rng);
         // Room for the sums that it is part of.
         let spin_budget = config.spin_budget.min(u64::MAX / 4);
         let step_budget = config.steps_per_thread.saturating_mul(threads).saturating_add(config.step_base);
@@ -79,7 +79,7 @@ impl Scheduler {
             waiting,
             start_one_in: if !config.vary_residency || rng.one_in(32) { 0 } else { 16 },
             polling: 0,
-            vacant: (0..slots).rev().collect(),
+            vacant: (0..groups).rev().collect(),
             sticky: false,
             lanes_down: rng.one_in(2) && !config.in_order,
             switch_one_in: [1, 2, 2, 4][rng.below(4) as usize],
@@ -129,7 +129,7 @@ impl Engine {
     /// Starts blocks where there is place. No block may need one that has not started: as long as a thread waits for
     /// something, and others can run, none starts, so that it waits in vain if it waits for that.
     fn start_blocks(&mut self) {
-        while let Some(&slot) = self.scheduler.vacant.last() {
+        while let Some(&group) = self.scheduler.vacant.last() {
             if self.config.vary_residency && !self.scheduler.ready.is_empty() {
                 let soon = |engine: &mut Self| {
                     let one_in = engine.scheduler.start_one_in;
@@ -144,21 +144,27 @@ impl Engine {
             };
             let number = self.of_sample(number);
             self.scheduler.vacant.pop();
-            self.recycle_shared(slot);
-            self.blocks[slot].start(number, unflatten(number, self.geometry.grid));
-            for warp in 0..self.blocks[slot].warps.len() {
-                self.enqueue(slot, warp);
+            let blocks = self.cluster;
+            for rank in 0..blocks {
+                let (slot, number) = (group * blocks as usize + rank as usize, number * blocks + rank);
+                self.recycle_shared(slot);
+                self.blocks[slot].start(number, unflatten(number, self.geometry.grid));
+                for warp in 0..self.blocks[slot].warps.len() {
+                    self.enqueue(slot, warp);
+                }
+                self.scheduler.resident += 1;
             }
-            self.scheduler.resident += 1;
+            self.start_cluster(group);
             self.progressed = true;
         }
     }
 
-    /// The block of the grid that is this one of the sample: one of each of as many parts of the grid, at another place
-    /// in each, so that they are not all at the same edge of it.
+    /// The cluster of the grid that is this one of the sample: one of each of as many parts of the grid, at another
+    /// place in each, so that they are not all at the same edge of it.
     fn of_sample(&self, number: u32) -> u32 {
-        let all = u64::from(self.geometry.blocks());
-        let taken = self.config.sample.map_or(all, |sample| u64::from(sample.max(1)).min(all));
+        let all = u64::from(self.geometry.blocks() / self.cluster);
+        let taken =
+            self.config.sample.map_or(all, |sample| u64::from(sample.max(1).div_ceil(self.cluster)).min(all));
         let start = |part: u64| part * all / taken;
         let (first, next) = (start(number.into()), start(u64::from(number) + 1));
         // Multiples of the golden ratio, without their whole parts, lie nowhere close together.
@@ -339,7 +345,10 @@ impl Engine {
         if block_done {
             self.blocks[slot].live = false;
             self.tally.walks.end(slot, self.blocks[slot].hops());
-            self.scheduler.vacant.push(slot);
+            let group = slot / self.cluster as usize;
+            if self.slots_of(group).all(|slot| !self.blocks[slot].live) {
+                self.scheduler.vacant.push(group);
+            }
             self.scheduler.resident -= 1;
             self.scheduler.finished_blocks += 1;
         }
@@ -354,5 +363,7 @@ impl Engine {
             || block.copies.pending(self.current.tid)
             || block.groups.waits(self.current.tid)
             || block.phases.in_flight()
+            || self.cluster > 1
+            || self.stores.reads_shared()
     }
 }

@@ -39,7 +39,7 @@ impl Engine {
             let site = self.site(caller);
             let conflict = match space {
                 Space::Global => self.check_global(address, size, access, site),
-                Space::Shared => self.check_shared(address as usize, size, access, site),
+                Space::Shared => self.check_shared(self.current.slot, address as usize, size, access, site),
             };
             if let Some(conflict) = conflict {
                 self.raise_conflict(conflict, space, address, Direction::Read, caller);
@@ -59,7 +59,7 @@ impl Engine {
         self.park(target.space, target.address, target.size, target.caller)
     }
 
-    fn park(&mut self, space: Space, address: u64, size: usize, caller: Caller) -> ! {
+    pub(crate) fn park(&mut self, space: Space, address: u64, size: usize, caller: Caller) -> ! {
         let kind = FaultKind::Unwritten { space, address, bytes: size as u64 };
         if !self.watches_races() {
             self.raise(kind, caller);

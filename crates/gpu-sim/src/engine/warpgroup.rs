@@ -121,14 +121,15 @@ impl Engine {
                 let value = offset as u64;
                 self.raise(FaultKind::InvalidOperand { operation: "wgmma", what, value, allowed }, caller);
             }
-            self.check_async(offset, size, Direction::Read, caller);
+            self.check_async(self.current.slot, offset, size, Direction::Read, caller);
             if self.block().shared.first_unwritten(offset, size).is_some() {
                 self.unwritten(Space::Shared, offset as u64, size, Access::Read, caller);
             }
             if self.record != Record::Off {
                 let site = self.site(caller);
                 // Who waits knows what the others of the warpgroup know: all have come here.
-                if let Some(conflict) = self.check_shared(offset, size, Access::Read, site) {
+                if let Some(conflict) = self.check_shared(self.current.slot, offset, size, Access::Read, site)
+                {
                     self.raise_conflict(conflict, Space::Shared, offset as u64, Direction::Read, caller);
                 }
                 self.check_proxy(offset, size, caller);

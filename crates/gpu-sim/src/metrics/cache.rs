@@ -196,7 +196,7 @@ impl Hierarchy {
         for event in events {
             add(event.address);
             // Only rows of boxes are longer than what a lane accesses, which lies in a sector.
-            if operation == Operation::BoxCopy {
+            if matches!(operation, Operation::BoxCopy | Operation::BoxStore) {
                 let next = (event.address / SECTOR + 1) * SECTOR;
                 (next..event.address + u64::from(event.size)).step_by(SECTOR as usize).for_each(&mut add);
             }
@@ -214,7 +214,7 @@ impl Hierarchy {
             operation == Operation::BoxCopy || operation == Operation::AsyncCopy && events[0].size == 16;
         for &(line, sectors) in &parts {
             match operation {
-                Operation::GlobalStore => self.store(line, sectors),
+                Operation::GlobalStore | Operation::BoxStore => self.store(line, sectors),
                 Operation::GlobalAtomic => self.atomic(line, sectors),
                 _ if bypass => self.read_l2(line, sectors),
                 _ => self.load(line, sectors),

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod boxes;
+mod clusters;
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;
@@ -96,6 +97,7 @@ fn cases() -> impl Iterator<Item = &'static Case> {
     [
         bounds::CASES,
         boxes::CASES,
+        clusters::CASES,
         copies::CASES,
         counters::CASES,
         divergence::CASES,
@@ -126,7 +128,11 @@ fn run(case: &Case, mended: bool, seed: u64) -> Result<Vec<u8>, Fault> {
     let memory = Memory { a, b: simulator.alloc(4 * N as usize)?, zero: words(&simulator, &[0; 64]) };
     let (blocks, threads, shared) = case.shape;
     let kernel = Kernel { name: case.name, file: file!(), line: line!() };
-    simulator.launch(kernel, Geometry::linear(blocks, threads, shared), &|| (case.body)(memory, mended))?;
+    // Those of clusters have two blocks in each, where there are as many.
+    let of_clusters = clusters::CASES.iter().any(|one| one.name == case.name);
+    let cluster = if of_clusters && blocks % 2 == 0 { 2 } else { 1 };
+    let geometry = Geometry::linear(blocks, threads, shared);
+    simulator.launch_clustered(kernel, (threads, cluster), geometry, &|| (case.body)(memory, mended))?;
     let mut results = vec![0; 4 * case.results];
     simulator.read(memory.b, &mut results)?;
     Ok(results)

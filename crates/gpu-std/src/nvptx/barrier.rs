@@ -22,6 +22,25 @@ pub fn arrive(barrier: u32) {
 }
 
 #[inline(always)]
+pub fn arrive_at(barrier: u32, rank: u32) {
+    // SAFETY: the barrier lies in the shared memory of a block of the cluster.
+    unsafe {
+        asm!("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [{}];",
+            in(reg32) super::cluster::window(barrier, rank), options(nostack, preserves_flags));
+    }
+}
+
+/// Of the scope of a block, which takes no fence.
+#[inline(always)]
+pub fn free_at(barrier: u32, rank: u32) {
+    // SAFETY: as above.
+    unsafe {
+        asm!("mbarrier.arrive.release.cta.shared::cluster.b64 _, [{}];",
+            in(reg32) super::cluster::window(barrier, rank), options(nostack, preserves_flags));
+    }
+}
+
+#[inline(always)]
 pub fn arrive_expect(barrier: u32, bytes: u32) {
     // SAFETY: as above.
     unsafe {
@@ -40,6 +59,27 @@ pub fn wait(barrier: u32, parity: u32) {
         unsafe {
             asm!(
                 "{{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [{}], {}; selp.u32 {}, 1, 0, p; }}",
+                in(reg32) barrier, in(reg32) parity, out(reg32) done, options(nostack, preserves_flags)
+            );
+        }
+        if done != 0 {
+            break;
+        }
+    }
+}
+
+#[inline(always)]
+pub fn wait_cluster(barrier: u32, parity: u32) {
+    let barrier = shared_window(barrier);
+    loop {
+        let done: u32;
+        // SAFETY: as above.
+        unsafe {
+            asm!(
+                concat!(
+                    "{{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [{}], {}; ",
+                    "selp.u32 {}, 1, 0, p; }}",
+                ),
                 in(reg32) barrier, in(reg32) parity, out(reg32) done, options(nostack, preserves_flags)
             );
         }

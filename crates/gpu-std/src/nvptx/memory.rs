@@ -26,7 +26,7 @@ unsafe impl<T> Sync for Address<T> {}
 // `[T; N]` and a word `W` of the same size hold the same bytes. In the arms of `by_width` that do not apply the sizes
 // differ; they are compiled, never run.
 #[inline(always)]
-fn cast<A: Copy, B: Copy>(from: A) -> B {
+pub fn cast<A: Copy, B: Copy>(from: A) -> B {
     if size_of::<A>() != size_of::<B>() {
         unreachable!();
     }

@@ -125,6 +125,18 @@ pub fn load_matrices<const TRANSPOSED: bool>(row: u32) -> [u32; 4] {
     [a, b, c, d]
 }
 
+/// It writes memory: the clobber keeps it between barriers.
+#[inline(always)]
+pub fn store_matrices(row: u32, [a, b, c, d]: [u32; 4]) {
+    let row = super::memory::shared_window(row);
+    let _ = activemask();
+    // SAFETY: rows lie in the block's shared memory.
+    unsafe {
+        asm!("stmatrix.sync.aligned.m8n8.x4.shared.b16 [{}], {{{}, {}, {}, {}}};", in(reg32) row, in(reg32) a,
+            in(reg32) b, in(reg32) c, in(reg32) d, options(nostack, preserves_flags));
+    }
+}
+
 macro_rules! packs {
     ($($name:ident: $instruction:literal;)*) => { $(
         #[inline(always)]

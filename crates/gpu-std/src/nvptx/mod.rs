@@ -8,6 +8,7 @@ pub mod async_copy;
 pub mod atomic;
 pub mod barrier;
 pub mod bits;
+pub mod cluster;
 pub mod constant;
 pub mod float;
 pub mod half;

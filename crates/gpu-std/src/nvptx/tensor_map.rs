@@ -43,4 +43,51 @@ impl Map {
             );
         }
     }
+
+    #[inline(always)]
+    pub fn load_multicast(&self, target: u32, barrier: u32, [x, y, z]: [u32; 3], mask: u16) {
+        // SAFETY: whoever made the map vouched for the tensor's memory; targets and barriers are those of the cluster's
+        // blocks.
+        unsafe {
+            asm!(
+                concat!(
+                    "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
+                    ".multicast::cluster ",
+                    "[{}], [{}, {{{}, {}, {}}}], [{}], {};",
+                ),
+                in(reg32) shared_window_1024(target), in(reg64) self.0, in(reg32) x, in(reg32) y, in(reg32) z,
+                in(reg32) shared_window_1024(barrier), in(reg16) mask, options(nostack, preserves_flags)
+            );
+        }
+    }
+
+    #[inline(always)]
+    pub fn store(&self, source: u32, [x, y, z]: [u32; 3]) {
+        // SAFETY: whoever made the map vouched for the tensor's memory; the source is the block's.
+        unsafe {
+            asm!(
+                "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [{}, {{{}, {}, {}}}], [{}];",
+                in(reg64) self.0, in(reg32) x, in(reg32) y, in(reg32) z, in(reg32) shared_window_1024(source),
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+}
+
+#[inline(always)]
+pub fn commit_stores() {
+    // SAFETY: it has no operands.
+    unsafe { asm!("cp.async.bulk.commit_group;", options(nostack, preserves_flags)) };
+}
+
+#[inline(always)]
+pub fn wait_stores_read<const PENDING: u32>() {
+    // SAFETY: it waits.
+    unsafe { asm!("cp.async.bulk.wait_group.read {};", const PENDING, options(nostack, preserves_flags)) };
+}
+
+#[inline(always)]
+pub fn wait_stores<const PENDING: u32>() {
+    // SAFETY: it waits.
+    unsafe { asm!("cp.async.bulk.wait_group {};", const PENDING, options(nostack, preserves_flags)) };
 }

@@ -16,6 +16,18 @@ pub fn arrive(barrier: u32) {
 
 #[inline]
 #[track_caller]
+pub fn arrive_at(barrier: u32, rank: u32) {
+    device::phase_arrive_at(rank, barrier);
+}
+
+#[inline]
+#[track_caller]
+pub fn free_at(barrier: u32, rank: u32) {
+    device::phase_free_at(rank, barrier);
+}
+
+#[inline]
+#[track_caller]
 pub fn arrive_expect(barrier: u32, bytes: u32) {
     device::phase_arrive(barrier, bytes);
 }
@@ -24,6 +36,12 @@ pub fn arrive_expect(barrier: u32, bytes: u32) {
 #[track_caller]
 pub fn wait(barrier: u32, parity: u32) {
     device::phase_wait(barrier, parity);
+}
+
+#[inline]
+#[track_caller]
+pub fn wait_cluster(barrier: u32, parity: u32) {
+    device::phase_wait_cluster(barrier, parity);
 }
 
 #[inline]

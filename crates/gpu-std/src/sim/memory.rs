@@ -7,7 +7,7 @@ use gpu_sim::device::{self, Load, Store};
 /// What an access moves.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
-struct Vector<T, const N: usize>([T; N]);
+pub struct Vector<T, const N: usize>(pub [T; N]);
 
 // SAFETY: elements are numbers without padding, valid for any bits: the trait is sealed.
 unsafe impl<T: Element, const N: usize> device::Plain for Vector<T, N> {}

@@ -94,6 +94,17 @@ pub fn load_matrices<const TRANSPOSED: bool>(row: u32) -> [u32; 4] {
     })
 }
 
+/// Each lane writes the row whose place it knows, of what the others bring.
+#[track_caller]
+pub fn store_matrices(row: u32, words: [u32; 4]) {
+    let lane = super::warp::lane_id();
+    let (matrix, number) = (lane as usize / 8, lane as usize % 8);
+    let of_row = device::matrix(words.map(f64::from), |brought| {
+        core::array::from_fn::<u32, 4, _>(|quad| brought(4 * number + quad, matrix) as u32)
+    });
+    super::memory::shared_store(row, 0, of_row);
+}
+
 pub fn pack_f16(first: f32, second: f32) -> u32 {
     [first, second].map(f16::from_f32).map(f16::to_bits).into_iter().rev().fold(0, join)
 }

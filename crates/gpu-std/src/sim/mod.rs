@@ -6,6 +6,7 @@
 pub mod async_copy;
 pub mod atomic;
 pub mod barrier;
+pub mod cluster;
 pub mod constant;
 pub mod memory;
 pub mod mma;

@@ -41,17 +41,47 @@ impl Map {
     pub fn prefetch(&self) {}
 
     #[track_caller]
-    pub fn load(&self, target: u32, barrier: u32, place: [u32; 3]) {
+    fn tile(&self) -> device::Box3 {
         let [address, x, y, z, row, matrix, width, height, depth, swizzled, bytes, .., mark] = self.words;
         assert!(mark == SIMULATED, "a tensor map of a driver, in the simulator");
-        let tile = device::Box3 {
+        device::Box3 {
             address,
             element: bytes as u32,
             extents: [x, y, z],
             strides: [row, matrix],
             tile: [width, height, depth].map(|extent| extent as u32),
             swizzled: swizzled != 0,
-        };
-        device::tensor_load(target, barrier, &tile, place.map(u32::cast_signed));
+        }
     }
+
+    #[track_caller]
+    pub fn load(&self, target: u32, barrier: u32, place: [u32; 3]) {
+        device::tensor_load(target, barrier, &self.tile(), place.map(u32::cast_signed));
+    }
+
+    #[track_caller]
+    pub fn load_multicast(&self, target: u32, barrier: u32, place: [u32; 3], mask: u16) {
+        let place = place.map(u32::cast_signed);
+        device::tensor_load_multicast(target, barrier, &self.tile(), place, mask);
+    }
+
+    #[track_caller]
+    pub fn store(&self, source: u32, place: [u32; 3]) {
+        device::tensor_store(source, &self.tile(), place.map(u32::cast_signed));
+    }
+}
+
+#[track_caller]
+pub fn commit_stores() {
+    device::store_commit();
+}
+
+#[track_caller]
+pub fn wait_stores_read<const PENDING: u32>() {
+    device::store_wait(PENDING, false);
+}
+
+#[track_caller]
+pub fn wait_stores<const PENDING: u32>() {
+    device::store_wait(PENDING, true);
 }

@@ -1,10 +1,17 @@
 //! Kernels whose PTX `tests/ptx.rs` of gpu-std looks at; each shows one promise of the library.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![cfg(target_arch = "nvptx64")]
+// What 9.0 alone has is of no use to the others.
+#![allow(unused_imports)]
 
 use gpu_std::prelude::*;
 #[cfg(target_feature = "sm_80")]
 use gpu_std::async_copy;
+use gpu_std::barrier::{Barrier, fence_proxy};
+use gpu_std::cluster::Remote;
+use gpu_std::half::bf16;
+use gpu_std::mma::store_matrices;
+use gpu_std::tensor_map::{TensorMap, commit_stores, wait_stores, wait_stores_read};
 use gpu_std::texture::Texture;
 use gpu_std::{float, unroll};
 
@@ -331,4 +338,50 @@ fn textures(texture: Texture, y: GlobalMut<f32>) {
     let [.., c] = texture.read_3d::<f32>(x, a, b as f32);
     let _ = texture.read_2d::<f32>(a, x);
     y.write(i, c);
+}
+
+/// One barrier of the cluster, not one a branch.
+#[kernel(images = sm_90a, cluster = 2)]
+fn guard_cluster_guard(x: GlobalMut<u32>, flag: u32) {
+    let i = thread::index_1d();
+    if i < flag {
+        x.write(i, 1);
+    }
+    gpu_std::cluster::sync();
+    if i < flag {
+        x.write(i + 1000, 2);
+    }
+}
+
+/// What blocks of a cluster do in each other's shared memory.
+#[kernel(images = sm_90a, cluster = 2)]
+fn cluster_memory(x: GlobalMut<u32>) {
+    let mut shared = shared::dynamic();
+    let words = shared.array::<u32>(256);
+    let barrier = Barrier::at(shared.array(1), 0);
+    let other = gpu_std::cluster::rank() ^ 1;
+    let i = thread::thread_idx_x();
+    Remote::of(words, other).write(i, x.read(i));
+    Remote::of(words, other).write_vec(4 * i, x.as_global().read_vec::<4>(i));
+    barrier.arrive_at(other);
+    barrier.wait_cluster(0);
+    let word = Remote::of(words, other).read(i);
+    let [a, ..] = Remote::of(words, other).read_vec::<4>(4 * i);
+    x.write(i, word + a);
+    barrier.free_at(other);
+}
+
+/// Copies of boxes to a cluster, and out of shared memory.
+#[kernel(images = sm_90a, cluster = 2)]
+fn boxes_of_a_cluster(map: TensorMap, row: u32) {
+    let mut shared = shared::dynamic();
+    let tile = shared.array::<bf16>(4096);
+    let barrier = Barrier::at(shared.array(1), 0);
+    map.load_multicast(tile, barrier, [0, row, 0], 3);
+    store_matrices(tile, 8 * thread::thread_idx_x(), [row; 4]);
+    fence_proxy();
+    map.store(tile, [0, row, 1]);
+    commit_stores();
+    wait_stores_read::<1>();
+    wait_stores::<0>();
 }
