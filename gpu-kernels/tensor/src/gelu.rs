@@ -108,10 +108,10 @@ fn exp2(f: f32, sum: f32) -> f32 {
     mul_add(p, f, 1.0) * scale
 }
 
-/// `1 / d` of a `d` from 1 to 6.2, within one unit in the last place.
+/// `1 / d` of a `d` from 1 to 6.2, within one unit in the last place; of NaN it is anything.
 #[inline(always)]
 fn reciprocal(d: f32) -> f32 {
-    let mut w = f32::from_bits(0x7ef3_11c7 - d.to_bits());
+    let mut w = f32::from_bits(0x7ef3_11c7_u32.wrapping_sub(d.to_bits()));
     unroll::<2>(|_| {
         let off = mul_add(-d, w, 1.0);
         w = mul_add(w, mul_add(off, off, off), w);
