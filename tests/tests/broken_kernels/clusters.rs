@@ -400,13 +400,14 @@ fn distributed_shared_memory() {
 
 #[kernel(cluster = 2)]
 fn meets_in_two_branches(x: Global<u32>, y: GlobalMut<u32>) {
-    if thread::thread_idx_x() % 2 == 0 {
+    if thread::thread_idx_x().is_multiple_of(2) {
         cluster::arrive(); // FAULT: meets_in_two_branches
+        y.write(thread::index_1d(), x.read(thread::index_1d()));
     } else {
+        y.write(thread::index_1d(), x.read(thread::index_1d()));
         cluster::arrive(); // FAULT: meets_in_two_branches
     }
     cluster::wait();
-    y.write(thread::index_1d(), x.read(thread::index_1d()));
 }
 
 #[kernel(cluster = 2)]
