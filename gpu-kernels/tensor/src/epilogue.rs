@@ -25,7 +25,7 @@ pub trait Epilogue<S: Element>: Copy {
     }
 
     /// What is made of `value`, that is to be the element of this row and column of this matrix. It should be short: it
-    /// is there for some 16 elements at a time.
+    /// is there for eight elements at a time.
     fn apply(&self, value: S, place: Place) -> S;
 
     /// The same of the elements of some rows and columns: for what is decided or read for several of them alike.

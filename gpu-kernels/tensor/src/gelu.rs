@@ -86,7 +86,7 @@ pub fn gelu(x: f32) -> f32 {
 /// of. Of -∞ it is -0, of -0, too, and of NaN it is NaN.
 ///
 /// ```
-/// assert_eq!(gpu_tensor_kernels::gelu_tanh(1.0), 0.841_192);
+/// assert_eq!(gpu_tensor_kernels::gelu_tanh(1.0), 0.841_191_95);
 /// ```
 #[inline(always)]
 pub fn gelu_tanh(x: f32) -> f32 {

@@ -77,7 +77,12 @@ impl<T: Output> Target<'_, T> {
             let place = [row + down + part % 2 * 8, column + right];
             // What is known of it would be computed before all parts, for registers of its own.
             let place = Place { row: place[0], column: place[1], matrix: opaque(matrix) };
-            self.write_part::<E, BLOCKS, PASSES>(place, epilogue);
+            // Fewer at a time where registers are few, and warps many.
+            if const { SUMS == 128 } {
+                self.write_part::<E, BLOCKS, PASSES, 2, 4>(place, epilogue);
+            } else {
+                self.write_part::<E, BLOCKS, PASSES, 1, 2>(place, epilogue);
+            }
             part += 1;
         }
     }
@@ -147,11 +152,17 @@ impl<T: Output> Target<'_, T> {
     }
 
     /// Writes eight staged rows of `BLOCKS` blocks, whose first element is at `place`, step by step: what is costly has
-    /// its code once, and all else works at all of a lane's elements at once. Those are four neighbours in each of
-    /// `PASSES` rows, until they are written.
+    /// its code once for `FUSED` neighbours, all else for `ROWS` rows of four. They are the same lane's until they
+    /// are written.
     #[device]
     #[inline(always)]
-    fn write_part<E: Epilogue<T::Scale>, const BLOCKS: usize, const PASSES: usize>(
+    fn write_part<
+        E: Epilogue<T::Scale>,
+        const BLOCKS: usize,
+        const PASSES: usize,
+        const ROWS: usize,
+        const FUSED: usize,
+    >(
         &self,
         place: Place,
         epilogue: E,
@@ -167,16 +178,22 @@ impl<T: Output> Target<'_, T> {
             alpha = T::ONE;
         }
         if epilogue.is_asked() {
-            self.apply::<E, BLOCKS, PASSES>(place, alpha, epilogue);
+            let mut pass = 0;
+            while pass < const { PASSES as u32 } {
+                pass = rolled(pass);
+                self.apply::<E, BLOCKS, ROWS>(pass, place, alpha, epilogue);
+                pass += const { ROWS as u32 };
+            }
             alpha = T::ONE;
             if epilogue.activates() {
-                let mut pass = 0;
-                while pass < const { PASSES as u32 } {
-                    pass = rolled(pass);
-                    let staged = Lane::of::<BLOCKS>(pass).staged;
-                    let values = self.staging.read_vec::<4>(staged).map(T::of_bits);
+                let parts = const { 4 / FUSED as u32 };
+                let mut number = 0;
+                while number < const { PASSES as u32 } * parts {
+                    number = rolled(number);
+                    let staged = Lane::of::<BLOCKS>(number / parts).staged + number % parts * FUSED as u32;
+                    let values = self.staging.read_vec::<FUSED>(staged).map(T::of_bits);
                     self.staging.write_vec(staged, epilogue.activate(values).map(T::bits));
-                    pass += 1;
+                    number += 1;
                 }
             }
         }
@@ -184,7 +201,7 @@ impl<T: Output> Target<'_, T> {
             let mut pass = 0;
             while pass < const { PASSES as u32 } {
                 pass = rolled(pass);
-                unroll::<2>(|at| {
+                unroll::<ROWS>(|at| {
                     let Lane { staged, row, column } = Lane::of::<BLOCKS>(pass + at as u32);
                     let sums = self.staging.read_vec::<4>(staged);
                     self.put(
@@ -193,7 +210,7 @@ impl<T: Output> Target<'_, T> {
                         alpha,
                     );
                 });
-                pass += 2;
+                pass += const { ROWS as u32 };
             }
         } else {
             warp::sync_warp(warp::FULL);
@@ -201,7 +218,7 @@ impl<T: Output> Target<'_, T> {
             while pass < const { 4 * PASSES as u32 } {
                 pass = rolled(pass);
                 // Some at a time, which wait for the staged sums together.
-                unroll::<4>(|at| {
+                unroll::<FUSED>(|at| {
                     let index = (pass + at as u32) * 32 + warp::lane_id();
                     let (row, column) =
                         (index / const { 8 * BLOCKS as u32 }, index % const { 8 * BLOCKS as u32 });
@@ -212,7 +229,7 @@ impl<T: Output> Target<'_, T> {
                         alpha,
                     );
                 });
-                pass += 4;
+                pass += const { FUSED as u32 };
             }
         }
     }
@@ -245,28 +262,29 @@ impl<T: Output> Target<'_, T> {
         staging.write_vec(staged, values);
     }
 
-    /// Applies the epilogue to all of a lane's sums, where they are staged. Of what is outside it is that of the last row
-    /// or column, so that it is applied to all at once.
+    /// Applies the epilogue to four sums in each of `ROWS` rows, where they are staged. Of what is outside it is that of the
+    /// last row or column, so that it is applied to all at once.
     #[device]
     #[inline(always)]
-    fn apply<E: Epilogue<T::Scale>, const BLOCKS: usize, const PASSES: usize>(
+    fn apply<E: Epilogue<T::Scale>, const BLOCKS: usize, const ROWS: usize>(
         &self,
+        pass: u32,
         place: Place,
         alpha: T::Scale,
         epilogue: E,
     ) {
         let &Self { product, staging, .. } = self;
-        let mut values = [[T::Scale::default(); 4]; PASSES];
-        let (mut rows, mut columns) = ([0; PASSES], [0; 4]);
-        unroll::<PASSES>(|pass| {
-            let Lane { staged, row, column } = Lane::of::<BLOCKS>(pass as u32);
-            values[pass] = staging.read_vec::<4>(staged).map(|sum| T::times(sum, alpha));
-            rows[pass] = (place.row + row).min(product.m - 1);
+        let mut values = [[T::Scale::default(); 4]; ROWS];
+        let (mut rows, mut columns) = ([0; ROWS], [0; 4]);
+        unroll::<ROWS>(|at| {
+            let Lane { staged, row, column } = Lane::of::<BLOCKS>(pass + at as u32);
+            values[at] = staging.read_vec::<4>(staged).map(|sum| T::times(sum, alpha));
+            rows[at] = (place.row + row).min(product.m - 1);
             unroll::<4>(|at| columns[at] = (place.column + column + at as u32).min(product.n - 1));
         });
         let values = epilogue.apply_all(values, rows, columns, place.matrix);
-        unroll::<PASSES>(|pass| {
-            staging.write_vec(Lane::of::<BLOCKS>(pass as u32).staged, values[pass].map(T::bits));
+        unroll::<ROWS>(|at| {
+            staging.write_vec(Lane::of::<BLOCKS>(pass + at as u32).staged, values[at].map(T::bits));
         });
     }
 
@@ -293,7 +311,8 @@ impl Lane {
     #[inline(always)]
     fn of<const BLOCKS: usize>(pass: u32) -> Self {
         let lanes = const { 2 * BLOCKS as u32 };
-        let lane = warp::lane_id();
+        // What is known of it would be computed before all parts, for registers of its own.
+        let lane = opaque(warp::lane_id());
         // A pass has whole rows: the columns are the same in each.
         let (row, column) = (pass * (32 / lanes) + lane / lanes, lane % lanes * 4);
         Self { staged: row * pitch(BLOCKS) + column, row, column }
