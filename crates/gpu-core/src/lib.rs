@@ -4,6 +4,7 @@
 mod backend;
 mod buffer;
 mod capability;
+pub mod cores;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;

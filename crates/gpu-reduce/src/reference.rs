@@ -4,13 +4,12 @@
 //! nothing: the accumulators of a block's threads are a row that vector instructions work on.
 
 use gpu_reduce_kernels::{GROUP, Number, Reduction, Sum, THREADS, WARPS, accumulators, per_load, slab};
-use rayon::prelude::*;
 
 use crate::axis::product;
 use crate::by_key::RunKey;
 use crate::operand::{Columns, Operand};
 use crate::plan::Plan;
-use gpu_core::Error;
+use gpu_core::{Error, cores};
 
 const THREADS_: usize = THREADS as usize;
 const WARPS_: usize = WARPS as usize;
@@ -47,13 +46,21 @@ pub fn reduce<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
         let (expected, actual) = (R::OUTPUTS as usize, output.len());
         return Err(Error::OutputLength { what: R::NAME, expected, actual });
     }
+    if input.len() == 0 && R::EMPTY.is_none() {
+        return Err(Error::Empty { what: R::NAME });
+    }
+    write::<R, C>(input, output);
+    Ok(())
+}
+
+/// The same into a place for as many elements, where there is a result of none or there are elements.
+fn write<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(input: C, output: &mut [R::Output]) {
     match total::<R, C>(input) {
         Some(total) => {
             (0..).zip(output).for_each(|(index, output)| *output = R::output(total, index));
         }
-        None => output.fill(R::EMPTY.ok_or(Error::Empty { what: R::NAME })?),
+        None => output.fill(R::EMPTY.expect("that there are none was refused")),
     }
-    Ok(())
 }
 
 /// The reduction `R` of each segment `offsets[s]..offsets[s + 1]` of one slice or two, on all cores, into as many
@@ -93,11 +100,10 @@ pub fn reduce_segments<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
         return Err(Error::OutputLength { what: R::NAME, expected, actual });
     }
     // A task for about a tile of elements, whatever the segments' lengths.
-    output
-        .par_chunks_exact_mut(each)
-        .zip(offsets.par_windows(2))
-        .with_min_len(16)
-        .try_for_each(|(output, pair)| reduce::<R, C>(input.part(pair[0]..pair[1]), output))
+    cores::chunks(output, each, 16, |segment, output| {
+        write::<R, C>(input.part(offsets[segment]..offsets[segment + 1]), output);
+    });
+    Ok(())
 }
 
 /// The reduction `R` of the values of each run of equal keys, on all cores: the keys, and as many elements a run as
@@ -164,20 +170,21 @@ pub fn reduce_axis<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     if output.is_empty() {
         return Ok(());
     }
-    if inner == 1 {
-        let rows = output.par_chunks_exact_mut(each).enumerate();
-        return rows
-            .try_for_each(|(row, output)| reduce::<R, C>(input.part(row * len..row * len + len), output));
-    }
     if len == 0 {
         output.fill(R::EMPTY.ok_or(Error::Empty { what: R::NAME })?);
+        return Ok(());
+    }
+    if inner == 1 {
+        cores::chunks(output, each, 1, |row, output| {
+            write::<R, C>(input.part(row * len..row * len + len), output);
+        });
         return Ok(());
     }
     // Some adjacent lines at a time, a row after the other.
     const LINES: usize = 1024;
     for (number, output) in output.chunks_mut(inner * each).enumerate() {
         let array = input.part(number * len * inner..(number + 1) * len * inner);
-        output.par_chunks_mut(LINES * each).enumerate().for_each(|(chunk, output)| {
+        cores::chunks(output, LINES * each, 1, |chunk, output| {
             let first = chunk * LINES;
             let totals = of_lines::<R, C>(array, inner, first, output.len() / each);
             for (output, total) in output.chunks_exact_mut(each).zip(totals) {
@@ -209,11 +216,11 @@ fn of_lines<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
         }
         locals.into_iter().map(|local| R::widen(local, begin as u64)).collect()
     };
-    let mut level: Vec<Vec<R::Accumulator>> = (0..rows.div_ceil(each)).into_par_iter().map(of_slab).collect();
+    let mut level: Vec<Vec<R::Accumulator>> = cores::collect(rows.div_ceil(each), of_slab);
     while level.len() > 1 {
-        let combined = |group: &[Vec<R::Accumulator>]| {
+        let combined = |group: usize| {
             let mut totals = vec![R::IDENTITY; count];
-            for partials in group {
+            for partials in level.iter().skip(group * GROUP as usize).take(GROUP as usize) {
                 totals
                     .iter_mut()
                     .zip(partials)
@@ -221,7 +228,7 @@ fn of_lines<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
             }
             totals
         };
-        level = level.par_chunks(GROUP as usize).map(combined).collect();
+        level = cores::collect(level.len().div_ceil(GROUP as usize), combined);
     }
     level.swap_remove(0)
 }
@@ -250,14 +257,11 @@ pub(crate) fn whole<
     }
     let plan = Plan::new::<R>(input.len());
     let each = usize::try_from(plan.elements_per_block()).unwrap_or(usize::MAX);
-    let partials: Vec<R::Accumulator> = (0..plan.blocks as usize)
-        .into_par_iter()
-        .map(|block| {
-            let begin = block * each;
-            let part = input.part(begin..begin.saturating_add(each).min(input.len()));
-            of_block::<R, C, V, A, ROW>(part, begin as u64)
-        })
-        .collect();
+    let partials: Vec<R::Accumulator> = cores::collect(plan.blocks as usize, |block| {
+        let begin = block * each;
+        let part = input.part(begin..begin.saturating_add(each).min(input.len()));
+        of_block::<R, C, V, A, ROW>(part, begin as u64)
+    });
     if let [only] = partials[..] {
         return only;
     }

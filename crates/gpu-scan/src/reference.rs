@@ -71,7 +71,10 @@ pub fn scan_cut<S: Scan>(
 }
 
 fn scan_shaped<S: Scan, P: Part<S>>(part: P, options: &Options<S::Output>, shape: Shape) {
-    match shape.vector {
+    let bytes = "a vector has 16 bytes of the wider of input and output";
+    assert_eq!(shape.vector, Shape::of::<S>().vector, "{bytes}");
+    // By the constant, so that the walk is compiled for one vector only.
+    match const { Shape::of::<S>().vector } {
         2 => in_chunks::<S, P, 2>(part, options, shape),
         4 => in_chunks::<S, P, 4>(part, options, shape),
         8 => in_chunks::<S, P, 8>(part, options, shape),

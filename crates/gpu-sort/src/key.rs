@@ -118,7 +118,12 @@ impl Sorting {
 
     /// The bits of a key that count, as an unsigned number.
     pub(crate) fn rank<K: SortKey>(&self, key: K) -> u64 {
-        let word = self.order.word(key.to_word(), self.width);
+        self.rank_of(key.to_word())
+    }
+
+    /// The same of a key's bits.
+    pub(crate) fn rank_of(&self, bits: u64) -> u64 {
+        let word = self.order.word(bits, self.width);
         if self.bits == 0 { 0 } else { word >> self.first_bit & u64::MAX >> (64 - self.bits) }
     }
 }

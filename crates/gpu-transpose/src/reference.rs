@@ -1,8 +1,8 @@
 //! The CPU's transposition: the oracle of the kernels, and what a machine without a GPU uses.
 
+use gpu_core::cores;
 use gpu_core::{BatchLayout, Layout};
 use gpu_transpose_kernels as kernels;
-use rayon::prelude::*;
 
 use crate::axes::{Axis, of_matrices, of_permutation};
 use crate::error::Error;
@@ -71,7 +71,7 @@ pub(crate) fn copy<T: Copy + Send + Sync>(input: &[T], axes: &[Axis], output: &m
     let output = &mut output[..used];
     // A part is some indices of the outermost axis: blocks of a transposed matrix are whole where there are many.
     let step = (outer.extent / PARTS).clamp(1, BLOCK);
-    output.par_chunks_mut(step * outer.output).enumerate().for_each(|(part, output)| {
+    cores::chunks(output, step * outer.output, 1, |part, output| {
         let first = part * step;
         let mut axes = inner.to_vec();
         axes.push(Axis { extent: step.min(outer.extent - first), ..*outer });
@@ -181,16 +181,15 @@ fn shuffle_columns<T: Copy + Send + Sync>(
     for first in (0..columns).step_by(band) {
         let width = band.min(columns - first);
         let scratch = &mut scratch[..rows * width];
-        scratch.par_chunks_exact_mut(width).enumerate().with_min_len(1024).for_each(|(row, line)| {
+        cores::chunks(scratch, width, 1024, |row, line| {
             for (i, element) in line.iter_mut().enumerate() {
                 let column = first + i;
                 *element = data[source(row as u64, column as u64) as usize * columns + column];
             }
         });
-        data.par_chunks_exact_mut(columns)
-            .zip(scratch.par_chunks_exact(width))
-            .with_min_len(1024)
-            .for_each(|(line, from)| line[first..first + width].copy_from_slice(from));
+        cores::chunks(&mut data[..rows * columns], columns, 1024, |row, line| {
+            line[first..first + width].copy_from_slice(&scratch[row * width..][..width]);
+        });
     }
 }
 

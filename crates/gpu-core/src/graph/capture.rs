@@ -70,7 +70,7 @@ fn take() -> Option<Recording> {
 }
 
 /// Records what `enqueue` enqueues on the stream.
-pub(crate) fn capture(stream: &Stream, enqueue: impl FnOnce() -> Result<()>) -> Result<Captured> {
+pub(crate) fn capture(stream: &Stream, enqueue: &mut dyn FnMut() -> Result<()>) -> Result<Captured> {
     if ACTIVE.get() {
         return Err(refused("a capture within a capture"));
     }

@@ -112,7 +112,11 @@ impl Stream {
         if self.device().kind() == Kind::Cpu {
             return Err(Error::Unsupported { what: "graphs", device: self.device().to_string() });
         }
-        let captured = capture::capture(self, || enqueue(self, &mut resources))?;
+        let mut enqueue = Some(enqueue);
+        let captured = capture::capture(self, &mut || {
+            let enqueue = enqueue.take().expect("it is called once");
+            enqueue(self, &mut resources)
+        })?;
         let needs = needs(&captured, &resources)?;
         let (kinds, uses) = (kinds(&captured), uses(&captured, self));
         let executable = self.queue.instantiate(captured.work)?;
@@ -170,7 +174,11 @@ impl<R: Resources> Graph<R> {
     pub fn update(&mut self, enqueue: impl FnOnce(&Stream, &mut R) -> Result<()>) -> Result<()> {
         let stream = self.stream.clone();
         self.checked = false;
-        let captured = capture::capture(&stream, || enqueue(&stream, &mut self.resources))?;
+        let mut enqueue = Some(enqueue);
+        let captured = capture::capture(&stream, &mut || {
+            let enqueue = enqueue.take().expect("it is called once");
+            enqueue(&stream, &mut self.resources)
+        })?;
         let needs = needs(&captured, &self.resources)?;
         let (kinds, uses) = (kinds(&captured), uses(&captured, &stream));
         for at in 0..kinds.len().max(self.kinds.len()) {

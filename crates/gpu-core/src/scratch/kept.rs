@@ -27,6 +27,17 @@ impl Scratch {
     /// # Errors
     /// Those of `call`.
     pub fn kept<R>(stream: &Stream, call: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        let (mut call, mut result) = (Some(call), None);
+        Self::kept_for(stream, &mut |scratch| {
+            let call = call.take().expect("it is called once");
+            result = Some(call(scratch)?);
+            Ok(())
+        })?;
+        Ok(result.expect("what did not fail was called"))
+    }
+
+    /// The same for all kinds of results, so that it is not compiled for each.
+    fn kept_for(stream: &Stream, call: &mut dyn FnMut(&mut Self) -> Result<()>) -> Result<()> {
         // No graph can hold it.
         stream.refuse_capture("scratch memory that a device keeps")?;
         let kept = if stream.is_default() { stream.device().backend.kept_scratch() } else { None };

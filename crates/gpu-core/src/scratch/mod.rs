@@ -146,6 +146,22 @@ impl Scratch {
         size: ScratchSize,
         enqueue: impl FnOnce(Parts<'_>) -> Result<R>,
     ) -> Result<R> {
+        let (mut enqueue, mut result) = (Some(enqueue), None);
+        self.lend_to(what, size, &mut |parts| {
+            let enqueue = enqueue.take().expect("it is called once");
+            result = Some(enqueue(parts)?);
+            Ok(())
+        })?;
+        Ok(result.expect("what did not fail was called"))
+    }
+
+    /// The same for all kinds of results, so that it is not compiled for each.
+    fn lend_to(
+        &mut self,
+        what: &'static str,
+        size: ScratchSize,
+        enqueue: &mut dyn FnMut(Parts<'_>) -> Result<()>,
+    ) -> Result<()> {
         // What is much has memory of its own, but for what has to be zero.
         let mut own = None;
         let size = if size.bytes() <= self.most {
@@ -154,7 +170,7 @@ impl Scratch {
             own = Some(self.stream.device().alloc(size.rest / WORD)?);
             ScratchSize { rest: 0, ..size }
         } else {
-            return Self::new(&self.stream).lend(what, size, enqueue);
+            return Self::new(&self.stream).lend_to(what, size, enqueue);
         };
         self.make_room(what, size)?;
         let capture = capture::number(&self.stream);
@@ -173,7 +189,7 @@ impl Scratch {
         let (tickets, kept) = (self.size.ticket_bytes() / WORD, self.size.kept_bytes() / WORD);
         let mut memory = self.memory.view_mut();
         let first = memory.as_global_mut();
-        let result = enqueue(Parts {
+        enqueue(Parts {
             tickets: first.cast(),
             ticket_words: self.size.tickets as u64,
             zeros: first.offset(tickets as u64).cast(),
@@ -184,7 +200,7 @@ impl Scratch {
         })?;
         self.used = used;
         self.is_zero |= size.zeros > 0;
-        Ok(result)
+        Ok(())
     }
 
     /// Divides it so that each part is as large as that of `size`.

@@ -4,10 +4,10 @@
 //! is put in the order of rounds before. Across the lines the results are side by side, and each group's sums are kept
 //! for a strip of them that a near cache holds. The bits are those of [`reference::gemv`](crate::reference::gemv).
 
+use gpu_core::cores;
 use gpu_core::vectors::{Work, prefetch, run};
 use gpu_linalg_kernels::gemv::ACROSS_THREADS;
 use gpu_std::float::Float;
-use rayon::prelude::*;
 
 use crate::error::Error;
 use crate::launch::Element;
@@ -65,7 +65,7 @@ fn by_vector<T: Element, const V: usize>(
     // Of each piece the sums of all rows.
     let mut sums = vec![T::Sum::ZERO; rows * pieces];
     let is_serial = rows * length * size_of::<T>() < SERIAL;
-    let threads = if is_serial { 1 } else { rayon::current_num_threads() };
+    let threads = if is_serial { 1 } else { cores::count() };
     if plan.along {
         let x = rounds::<T, V>(&x[..length], width);
         let task = sums.len().div_ceil(4 * threads).next_multiple_of(2);
@@ -76,7 +76,7 @@ fn by_vector<T: Element, const V: usize>(
         if is_serial {
             part(0, &mut sums);
         } else {
-            sums.par_chunks_mut(task).enumerate().for_each(|(number, sums)| part(number * task, sums));
+            cores::chunks(&mut sums, task, 1, |number, sums| part(number * task, sums));
         }
     } else {
         let chains = ACROSS_THREADS as usize / width;
@@ -90,8 +90,8 @@ fn by_vector<T: Element, const V: usize>(
                 sums.chunks_mut(strip).enumerate().for_each(|(at, sums)| part(number, at * strip, sums));
             }
         } else {
-            sums.par_chunks_mut(rows).enumerate().for_each(|(number, sums)| {
-                sums.par_chunks_mut(strip).enumerate().for_each(|(at, sums)| part(number, at * strip, sums));
+            cores::chunks(&mut sums, rows, 1, |number, sums| {
+                cores::chunks(sums, strip, 1, |at, sums| part(number, at * strip, sums));
             });
         }
     }

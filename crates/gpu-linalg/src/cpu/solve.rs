@@ -1,8 +1,8 @@
 //! Triangular systems, in the kernel's order.
 
+use gpu_core::cores;
 use gpu_level3_kernels::{BLOCK, SQUARE, Solve};
 use gpu_std::float::Float;
-use rayon::prelude::*;
 
 use super::gemm::add_products;
 use super::launch::{Tiles, by_tiles};
@@ -57,7 +57,7 @@ pub(crate) fn solve<T: Float>(
     };
     let solutions: Vec<Vec<T>> = match count == 1 || rows * rows * columns * count < SHARED {
         true => (0..count).map(one).collect(),
-        false => (0..count).into_par_iter().map(one).collect(),
+        false => cores::collect(count, one),
     };
     for (number, solution) in solutions.into_iter().enumerate() {
         for (group, values) in solution.chunks_exact(rows * tiles.1).enumerate() {
@@ -139,11 +139,11 @@ fn system<T: Float>(l: Lower<'_, T>, form: Form, rows: usize, tiles: (usize, usi
         if strip.height * (first + EACH) * x.len() / rows < SHARED {
             x.chunks_exact_mut(group).for_each(|x| by_tiles::<T, _>(Rows { strip: &strip, x }));
         } else if x.len() > group {
-            x.par_chunks_exact_mut(group).for_each(|x| by_tiles::<T, _>(Rows { strip: &strip, x }));
+            cores::chunks(x, group, 1, |_, x| by_tiles::<T, _>(Rows { strip: &strip, x }));
         } else {
             let (known, rest) = x.split_at_mut(first * tiles.1);
             let own = &mut rest[..strip.height * tiles.1];
-            own.par_chunks_mut(tiles.0 * tiles.1).enumerate().for_each(|(number, own)| {
+            cores::chunks(own, tiles.0 * tiles.1, 1, |number, own| {
                 by_tiles::<T, _>(Before { strip: &strip, number, known, own });
             });
             by_tiles::<T, _>(Diagonal { strip: &strip, own });
@@ -195,7 +195,7 @@ impl<T: Float> Strip<T> {
         if elements.len() < SHARED / 4 {
             elements.chunks_exact_mut(tile * columns).enumerate().for_each(pack);
         } else {
-            elements.par_chunks_exact_mut(tile * columns).enumerate().for_each(pack);
+            cores::chunks(&mut elements, tile * columns, 1, |number, tile| pack((number, tile)));
         }
         let own =
             |row: usize, column: usize| elements[(row / tile * columns + first + column) * tile + row % tile];

@@ -1,9 +1,9 @@
 //! Products of one row with a row-major matrix, or of a column-major matrix with one column: nothing is packed, as
 //! every element is read once. The bits are those of [`reference::gemm`](crate::reference::gemm).
 
+use gpu_core::cores;
 use gpu_core::vectors::{Work, run};
 use gpu_std::float::Float;
-use rayon::prelude::*;
 
 use crate::matrix::{Layout, Order};
 use crate::plan::gemm::Split;
@@ -36,13 +36,13 @@ pub(super) fn product<T: Float>(
     let (lines, step) = ((lines, layout.leading_dimension()), if m == 1 { 1 } else { leading });
     let results = m.max(n);
     let mut sums = vec![T::ZERO; results];
-    let threads = if results * depth < SERIAL { 1 } else { rayon::current_num_threads() };
+    let threads = if results * depth < SERIAL { 1 } else { cores::count() };
     let strip = results.div_ceil(threads).next_multiple_of(64).min(STRIP);
     let part = |first: usize, sums: &mut [T]| run(Strip { lines, factors: &factors, split, first, sums });
     if threads == 1 {
         sums.chunks_mut(strip).enumerate().for_each(|(number, sums)| part(number * strip, sums));
     } else {
-        sums.par_chunks_mut(strip).enumerate().for_each(|(number, sums)| part(number * strip, sums));
+        cores::chunks(&mut sums, strip, 1, |number, sums| part(number * strip, sums));
     }
     for (c, sum) in c.iter_mut().step_by(step).zip(sums) {
         *c = finish(alpha, sum, beta, || *c);

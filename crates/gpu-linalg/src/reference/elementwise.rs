@@ -1,6 +1,6 @@
 //! Element-wise operations.
 
-use rayon::prelude::*;
+use gpu_core::cores;
 
 use crate::matrix::Layout;
 
@@ -31,8 +31,10 @@ pub fn elementwise<T: Copy + Send + Sync>(
     each_line((output, layout), |line, output| {
         let x = &x[line * x_layout.leading_dimension()..][..output.len()];
         let y = &y[line * y_layout.leading_dimension()..][..output.len()];
-        let elements = output.par_iter_mut().with_min_len(TASK).zip(x).zip(y);
-        elements.for_each(|((output, &x), &y)| *output = result(x, y));
+        cores::chunks(output, TASK, 1, |number, output| {
+            let elements = output.iter_mut().zip(&x[number * TASK..]).zip(&y[number * TASK..]);
+            elements.for_each(|((output, &x), &y)| *output = result(x, y));
+        });
     });
 }
 
@@ -47,7 +49,9 @@ pub fn update<T: Copy + Send + Sync>(
 ) {
     each_line(y, |line, y| {
         let x = &x[line * x_layout.leading_dimension()..][..y.len()];
-        y.par_iter_mut().with_min_len(TASK).zip(x).for_each(|(y, &x)| *y = change(x, *y));
+        cores::chunks(y, TASK, 1, |number, y| {
+            y.iter_mut().zip(&x[number * TASK..]).for_each(|(y, &x)| *y = change(x, *y));
+        });
     });
 }
 
@@ -56,7 +60,9 @@ pub fn update<T: Copy + Send + Sync>(
 /// # Panics
 /// Where the slice is shorter than its layout says.
 pub fn map<T: Copy + Send + Sync>(x: (&mut [T], Layout), change: impl Fn(T) -> T + Sync) {
-    each_line(x, |_, x| x.par_iter_mut().with_min_len(TASK).for_each(|x| *x = change(*x)));
+    each_line(x, |_, x| {
+        cores::chunks(x, TASK, 1, |_, x| x.iter_mut().for_each(|x| *x = change(*x)));
+    });
 }
 
 /// Exchanges the elements of `x` and `y`, which have one shape and order.
@@ -68,15 +74,15 @@ pub fn swap<T: Copy + Send + Sync>((x, x_layout): (&mut [T], Layout), (y, y_layo
         return;
     }
     let length = x_layout.contiguous();
-    let x = x[..x_layout.span()].par_chunks_mut(x_layout.leading_dimension());
-    let y = y[..y_layout.span()].par_chunks_mut(y_layout.leading_dimension());
-    x.zip(y).for_each(|(x, y)| x[..length].swap_with_slice(&mut y[..length]));
+    let x = (&mut x[..x_layout.span()], x_layout.leading_dimension());
+    let y = (&mut y[..y_layout.span()], y_layout.leading_dimension());
+    cores::pairs(x, y, |_, x, y| x[..length].swap_with_slice(&mut y[..length]));
 }
 
 /// Runs `work` with the number and the elements of each contiguous row or column.
 fn each_line<T: Send>((matrix, layout): (&mut [T], Layout), work: impl Fn(usize, &mut [T]) + Sync) {
     if !layout.is_empty() {
-        let lines = matrix[..layout.span()].par_chunks_mut(layout.leading_dimension());
-        lines.enumerate().for_each(|(line, elements)| work(line, &mut elements[..layout.contiguous()]));
+        let (matrix, leading) = (&mut matrix[..layout.span()], layout.leading_dimension());
+        cores::chunks(matrix, leading, 1, |line, elements| work(line, &mut elements[..layout.contiguous()]));
     }
 }

@@ -1,8 +1,8 @@
 //! Cholesky factorisations, and the solutions of systems by them.
 
+use gpu_core::cores;
 use gpu_factor_kernels::Root;
 use gpu_std::float::Float;
-use rayon::prelude::*;
 
 use crate::api::Triangle;
 use crate::matrix::BatchLayout;
@@ -77,7 +77,7 @@ pub fn potrf<T: Root>(
     let n = to_layout.matrix.rows();
     let (span, stride) = (to_layout.matrix.span(), to_layout.stride.max(1));
     let (row, column) = strides(triangle, to_layout.matrix);
-    to.par_chunks_mut(stride.max(span)).zip(info).enumerate().for_each(|(number, (to, info))| {
+    cores::pairs((to, stride.max(span)), (info, 1), |number, to, info| {
         let mut l = vec![T::ZERO; n * n];
         for i in 0..n {
             for j in 0..=i {
@@ -90,7 +90,7 @@ pub fn potrf<T: Root>(
                 };
             }
         }
-        *info = square(&mut l, n, &mut vec![T::ZERO; n]);
+        info[0] = square(&mut l, n, &mut vec![T::ZERO; n]);
         for i in 0..n {
             for j in 0..=i {
                 to[i * row + j * column] = l[i * n + j];
@@ -114,7 +114,8 @@ pub fn potrs<T: Float>(
     let (n, columns) = b_layout.matrix.shape();
     let (row, column) = strides(triangle, l_layout.matrix);
     let each = b_layout.stride.max(b_layout.matrix.span());
-    b.par_chunks_mut(each).take(b_layout.count).enumerate().for_each(|(number, b)| {
+    let len = b.len().min(each.saturating_mul(b_layout.count));
+    cores::chunks(&mut b[..len], each, 1, |number, b| {
         let l = |i: usize, j: usize| l[number * l_layout.stride + i * row + j * column];
         let mut x = vec![T::ZERO; n];
         for c in 0..columns {
@@ -168,7 +169,7 @@ pub(crate) fn step<T: Root>(
     let (top, rest) = l.split_at_mut(width * width);
     let order = square(top, width, &mut roots);
     let transposed: Vec<T> = (0..width * width).map(|at| top[at % width * width + at / width]).collect();
-    rest.par_chunks_mut(TASK * width).for_each(|rows| below(rows, &transposed, &roots));
+    cores::chunks(rest, TASK * width, 1, |_, rows| below(rows, &transposed, &roots));
     for (i, l) in l.chunks_exact(width).enumerate() {
         for (j, &l) in l.iter().enumerate().take(i + 1) {
             a[at(i, j)] = l;

@@ -1,7 +1,7 @@
 //! Products of matrices.
 
+use gpu_core::cores;
 use gpu_std::float::Float;
-use rayon::prelude::*;
 
 use super::{finish, gemv};
 use crate::api::Triangle;
@@ -62,7 +62,7 @@ pub(crate) fn by_tiles<T: Float>(
         // Factors without elements may have any stride.
         let (a, b) = (from(a, number * a_layout.stride), from(b, number * b_layout.stride));
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
-        c.par_chunks_mut(c_layout.matrix.leading_dimension()).enumerate().for_each(|(row, c)| {
+        cores::chunks(c, c_layout.matrix.leading_dimension(), 1, |row, c| {
             // Of each element and part one chain over ascending k; the row's elements side by side.
             let mut totals = vec![T::ZERO; n];
             for part in split.ranges(k) {

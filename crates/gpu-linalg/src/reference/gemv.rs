@@ -1,8 +1,8 @@
 //! Products of a matrix and a vector.
 
+use gpu_core::cores;
 use gpu_linalg_kernels::gemv::{ACROSS_THREADS, vector};
 use gpu_std::float::Float;
-use rayon::prelude::*;
 
 use super::finish;
 use crate::error::Error;
@@ -39,7 +39,7 @@ pub fn gemv<T: Element>(
     let plan = Plan::new::<T>(layout, 0, 0, alpha != T::Sum::ZERO)?;
     let (length, piece) = (plan.shape.length as usize, plan.shape.piece as usize);
     let (vector, width) = (vector::<T>() as usize, plan.shape.width as usize);
-    y.par_iter_mut().enumerate().for_each(|(row, y)| {
+    cores::elements(y, |row, y| {
         let sum_of = |number: usize| {
             let part = number * piece..((number + 1) * piece).min(length);
             // As many columns as a vector has elements go in turn to the lanes, or to the groups of lanes: each has a

@@ -1,7 +1,7 @@
 //! The outer product of two vectors, added to a matrix.
 
+use gpu_core::cores;
 use gpu_std::float::Float;
-use rayon::prelude::*;
 
 use crate::matrix::{Layout, Order};
 
@@ -25,12 +25,10 @@ pub fn ger<T: Float>(alpha: T, x: &[T], y: &[T], (a, layout): (&mut [T], Layout)
         Order::RowMajor => (x, y),
         Order::ColumnMajor => (y, x),
     };
-    a[..layout.span()].par_chunks_mut(layout.leading_dimension()).zip(of_lines).for_each(
-        |(line, &factor)| {
-            let factor = alpha * factor;
-            for (a, &place) in line.iter_mut().zip(of_places) {
-                *a = factor.mul_add(place, *a);
-            }
-        },
-    );
+    cores::chunks(&mut a[..layout.span()], layout.leading_dimension(), 1, |number, line| {
+        let factor = alpha * of_lines[number];
+        for (a, &place) in line.iter_mut().zip(of_places) {
+            *a = factor.mul_add(place, *a);
+        }
+    });
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use gpu_core::cores;
 use gpu_core::vectors::{Work, run};
-use rayon::prelude::*;
 
 use crate::matrix::{BatchLayout, Layout, Order};
 
@@ -45,7 +45,7 @@ pub fn gemm_i8(
         let b = Lines::along(&b[number * b_layout.stride..], b_layout.matrix.transposed(), k);
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
         let leading = c_layout.matrix.leading_dimension();
-        c.par_chunks_mut(leading * ROWS).enumerate().for_each(|(task, c)| {
+        cores::chunks(c, leading * ROWS, 1, |task, c| {
             let (first, rows) = (task * ROWS, ROWS.min(m - task * ROWS));
             let mut sums = vec![0; rows * n];
             run(Rows { a: &a, first, b: &b, k, columns: n, sums: &mut sums });
@@ -73,7 +73,7 @@ impl<'a> Lines<'a> {
         }
         // No element has to be there where none is read.
         let mut lines = vec![0; matrix.rows() * k];
-        lines.par_chunks_mut((k * 64).max(1)).enumerate().for_each(|(part, lines)| {
+        cores::chunks(&mut lines, (k * 64).max(1), 1, |part, lines| {
             for at in 0..k {
                 let column = &elements[matrix.index(part * 64, at)..];
                 lines[at..].iter_mut().step_by(k).zip(column).for_each(|(line, value)| *line = *value);

@@ -1,8 +1,8 @@
 //! What triangular and symmetric products do beside products, simple.
 
+use gpu_core::cores;
 use gpu_level3_kernels::{Copy, Spread};
 use gpu_std::float::Float;
-use rayon::prelude::*;
 
 /// Lower triangles written out, as the kernel writes them.
 ///
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 pub fn spread<T: Float>(shape: &Spread, a: &[T], output: &mut [T]) {
     let (square, squares) = (shape.square as usize, shape.squares() as usize);
     let output = &mut output[..squares * shape.count as usize * square * square];
-    output.par_chunks_mut(square).enumerate().for_each(|(line, output)| {
+    cores::chunks(output, square, 1, |line, output| {
         let (at, row) = (line / square, line % square);
         let (number, first) = (at / squares, at % squares * square);
         for (column, value) in output.iter_mut().enumerate() {

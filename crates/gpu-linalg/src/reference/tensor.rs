@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use rayon::prelude::*;
+use gpu_core::cores;
 
 use crate::api::Epilogue;
 use crate::matrix::{BatchLayout, Order};
@@ -143,7 +143,7 @@ fn product<T: gpu_core::Element, C: gpu_core::Element>(
     for number in 0..c_layout.count {
         let (a_start, b_start) = (number * a_layout.stride, number * b_layout.stride);
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
-        c.par_chunks_mut(c_layout.matrix.leading_dimension()).enumerate().for_each(|(row, c)| {
+        cores::chunks(c, c_layout.matrix.leading_dimension(), 1, |row, c| {
             let (mut sums, mut group_sums) = (vec![0.0_f32; n], vec![0.0_f32; n]);
             for (number, first) in (0..k).step_by(part.max(1)).enumerate() {
                 let mut chains = vec![0.0_f32; n];

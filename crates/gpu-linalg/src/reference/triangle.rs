@@ -1,8 +1,8 @@
 //! Products of a vector and a matrix of which one triangle is stored.
 
+use gpu_core::cores;
 use gpu_linalg_kernels::triangle::TILE;
 use gpu_std::float::Float;
-use rayon::prelude::*;
 
 use super::finish;
 use crate::api::{Diagonal, Triangle};
@@ -21,7 +21,7 @@ pub fn symv<T: Float>(
     y: &mut [T],
 ) {
     let columns = if alpha == T::ZERO { 0 } else { layout.columns() };
-    y.par_iter_mut().enumerate().for_each(|(row, y)| {
+    cores::elements(y, |row, y| {
         let sum = sum(columns, |column, sum| {
             let stored = triangle.holds(row, column);
             let at = if stored { layout.index(row, column) } else { layout.index(column, row) };
@@ -37,7 +37,7 @@ pub fn symv<T: Float>(
 /// Where a slice is shorter than the layout says.
 pub fn trmv<T: Float>(triangle: Triangle, diagonal: Diagonal, (a, layout): (&[T], Layout), x: &mut [T]) {
     let old = x.to_vec();
-    x.par_iter_mut().enumerate().for_each(|(row, x)| {
+    cores::elements(x, |row, x| {
         let sum = sum(layout.columns(), |column, sum| match (triangle.holds(row, column), diagonal) {
             (false, _) => sum,
             (true, Diagonal::Unit) if row == column => old[column] + sum,

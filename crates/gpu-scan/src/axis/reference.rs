@@ -1,9 +1,9 @@
 //! The CPU's scans along columns, in the kernel's order: cores take columns side by side, vector instructions
 //! neighbours.
 
+use gpu_core::cores;
 use gpu_scan_kernels::Scan;
 use gpu_scan_kernels::columns::Shape;
-use rayon::prelude::*;
 
 use super::along::Along;
 use crate::options::Options;
@@ -20,15 +20,16 @@ pub(super) fn scan_columns<S: Scan>(
     output: &mut [S::Output],
 ) {
     let matrix = along.len * along.inner;
-    output.par_chunks_mut(matrix).zip(input.par_chunks(matrix)).for_each(|(output, input)| {
+    cores::chunks(output, matrix, 1, |number, output| {
+        let input = &input[number * matrix..][..output.len()];
         let mut parts: Vec<Vec<&mut [S::Output]>> = Vec::new();
         parts.resize_with(along.inner.div_ceil(COLUMNS), || Vec::with_capacity(along.len));
         for row in output.chunks_mut(along.inner) {
             row.chunks_mut(COLUMNS).zip(&mut parts).for_each(|(places, part)| part.push(places));
         }
-        parts.into_par_iter().enumerate().for_each(|(number, mut places)| {
+        cores::elements(&mut parts, |number, places| {
             let row = |row: usize| &input[row * along.inner + number * COLUMNS..];
-            some_columns::<S>(row, options, &mut places);
+            some_columns::<S>(row, options, places);
         });
     });
 }

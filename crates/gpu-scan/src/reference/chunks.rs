@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gpu_core::vectors;
+use gpu_core::{cores, vectors};
 use gpu_scan_kernels::{Scan, Shape};
 
 use super::part::{Apart, Backwards, Part, Past, Rows};
@@ -37,7 +37,7 @@ pub(super) fn in_chunks<S: Scan, P: Part<S>, const V: usize>(
     shape: Shape,
 ) {
     let (tile, reverse) = (shape.tile() as usize, options.reverse);
-    let workers = rayon::current_num_threads().min(part.len().div_ceil(CHUNK * tile));
+    let workers = cores::count().min(part.len().div_ceil(CHUNK * tile));
     // From a chunk to the one that its worker probably takes next.
     let bytes = (workers * CHUNK * tile * size_of::<S::Item>()) as isize;
     let next = if reverse { -bytes } else { bytes };
@@ -111,7 +111,7 @@ pub(super) fn in_chunks<S: Scan, P: Part<S>, const V: usize>(
     match workers {
         0 => {}
         1 => work(),
-        _ => rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work()))),
+        _ => cores::together(workers, &work),
     }
 }
 

@@ -1,9 +1,8 @@
 //! The CPU's scans of segments: the kernels' order, tile by tile on all cores.
 
-use gpu_core::Segments;
+use gpu_core::{Segments, cores};
 use gpu_scan_kernels::segmented::{BySegment, Since, element, shape};
 use gpu_scan_kernels::{Scan, Shape};
-use rayon::prelude::*;
 
 use super::starts::fill;
 use crate::options::Options;
@@ -47,7 +46,7 @@ pub fn scan_segments<'s, S: Scan>(
     };
     let tiles = input.len().div_ceil(tile);
     let mut totals: Vec<Register<S>> =
-        (0..tiles).into_par_iter().map(|number| Ends::<S>::new(&load(number), shape).total).collect();
+        cores::collect(tiles, |number| Ends::<S>::new(&load(number), shape).total);
     if options.reverse {
         totals.reverse();
     }
@@ -55,7 +54,7 @@ pub fn scan_segments<'s, S: Scan>(
     if options.reverse {
         starts.reverse();
     }
-    output.par_chunks_mut(tile).enumerate().for_each(|(number, output)| {
+    cores::chunks(output, tile, 1, |number, output| {
         let (mut before, mut with) = (starts[number], starts[number + 1]);
         if options.reverse {
             std::mem::swap(&mut before, &mut with);

@@ -1,11 +1,11 @@
 //! The CPU's histograms.
 
+use gpu_core::cores;
 use gpu_sort_kernels::histogram::NO_BIN;
-use rayon::prelude::*;
 
 use super::sample::{HistogramCount, HistogramSample};
 
-/// Samples that a core counts before it adds up what it has: many more than bins, and enough parts for all cores.
+/// Samples of which a core has at least as many, or many more than bins.
 const PART: usize = 1 << 16;
 
 /// Writes how many samples `bin` puts into each bin.
@@ -15,23 +15,22 @@ pub(super) fn count<T: HistogramSample, C: HistogramCount>(
     counts: &mut [C],
 ) {
     let bins = counts.len();
-    let empty = || vec![C::default(); bins];
-    let sum = samples
-        .par_chunks(PART.max(4 * bins))
-        .fold(empty, |mut counts, part| {
-            for sample in part {
-                // There is no bin `NO_BIN`, nor one for what lies at the last edge.
-                if let Some(count) = counts.get_mut(bin(*sample) as usize) {
-                    *count = count.next();
-                }
+    let parts = samples.len().div_ceil(PART.max(4 * bins));
+    let cores = cores::count().min(parts);
+    let of_cores = cores::collect(cores, |core| {
+        let mut counts = vec![C::default(); bins];
+        for sample in &samples[samples.len() * core / cores..samples.len() * (core + 1) / cores] {
+            // There is no bin `NO_BIN`, nor one for what lies at the last edge.
+            if let Some(count) = counts.get_mut(bin(*sample) as usize) {
+                *count = count.next();
             }
-            counts
-        })
-        .reduce(empty, |mut left, right| {
-            left.iter_mut().zip(right).for_each(|(left, right)| *left = left.plus(right));
-            left
-        });
-    counts.copy_from_slice(&sum);
+        }
+        counts
+    });
+    counts.fill(C::default());
+    for of_core in of_cores {
+        counts.iter_mut().zip(of_core).for_each(|(sum, count)| *sum = sum.plus(count));
+    }
 }
 
 /// The bin of a sample between edges that do not decrease.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use gpu_core::cores;
 use rayon::prelude::*;
 
 use crate::key::{SortKey, Sorting};
@@ -14,16 +15,18 @@ pub(crate) fn sort<K: SortKey>(
     sorting: Sorting,
     limit: usize,
 ) -> Vec<Vec<u32>> {
-    let of = |range: &Range<usize>| {
-        let keys = &keys[range.clone()];
-        let mut order: Vec<u32> = (0..keys.len() as u32).collect();
-        let rank = |&index: &u32| (sorting.rank(keys[index as usize]), index);
-        if limit < order.len() {
-            order.select_nth_unstable_by_key(limit, rank);
-            order.truncate(limit);
-        }
-        order.par_sort_unstable_by_key(rank);
-        order
-    };
-    segments.par_iter().map(of).collect()
+    cores::collect(segments.len(), |number| {
+        let keys = &keys[segments[number].clone()];
+        order(keys.iter().map(|key| sorting.rank(*key)).zip(0..).collect(), limit)
+    })
+}
+
+/// The indices that stand beside the first `limit` ranks.
+fn order(mut ranks: Vec<(u64, u32)>, limit: usize) -> Vec<u32> {
+    if limit < ranks.len() {
+        ranks.select_nth_unstable(limit);
+        ranks.truncate(limit);
+    }
+    ranks.par_sort_unstable();
+    ranks.into_iter().map(|(_, index)| index).collect()
 }

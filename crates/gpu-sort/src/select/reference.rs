@@ -1,6 +1,6 @@
 //! The CPU's selections.
 
-use rayon::prelude::*;
+use gpu_core::cores;
 
 /// Items that a core takes at once.
 const PART: usize = 1 << 16;
@@ -18,7 +18,7 @@ pub(super) fn select<T: Copy + Send + Sync>(
     let part = |number: usize| number * PART..((number + 1) * PART).min(items.len());
     let parts = items.len().div_ceil(PART);
     let counts: Vec<usize> =
-        (0..parts).into_par_iter().map(|number| part(number).filter(|index| keeps(*index)).count()).collect();
+        cores::collect(parts, |number| part(number).filter(|index| keeps(*index)).count());
     let is_partition = rejected.is_some();
     let mut rejected = rejected.unwrap_or_default();
     let mut outputs = Vec::with_capacity(parts);
@@ -30,7 +30,7 @@ pub(super) fn select<T: Copy + Send + Sync>(
         rejected = rest;
         outputs.push((kept, left));
     }
-    outputs.into_par_iter().enumerate().for_each(|(number, (kept, left))| {
+    cores::elements(&mut outputs, |number, (kept, left)| {
         let (mut kept, mut left) = (kept.iter_mut(), left.iter_mut());
         for index in part(number) {
             let place = if keeps(index) { kept.next() } else { left.next() };

@@ -1,7 +1,6 @@
 //! Run-length encoding: validate, plan, launch.
 
-use gpu_core::{Buffer, Count, Element, Scratch, Stream, View, ViewMut};
-use rayon::prelude::*;
+use gpu_core::{Buffer, Count, Element, Scratch, Stream, View, ViewMut, cores};
 
 use super::plan::SelectPlan;
 use super::rule::{Rule, Unlike};
@@ -116,14 +115,12 @@ pub fn run_length_encode_into<'a, T: Element>(
 
 /// The same on the CPU; returns how many runs there are.
 fn on_cpu<T: Element>(items: &[T], values: &mut [T], starts: &mut [u64], lengths: &mut [u64]) -> usize {
-    let numbers: Vec<u64> = (0..items.len() as u64).into_par_iter().collect();
+    let numbers: Vec<u64> = (0..items.len() as u64).collect();
     let count = reference::select(&numbers, |index| Unlike.keeps(items, index), starts, None);
     let starts = &starts[..count];
-    values[..count].par_iter_mut().zip(&mut lengths[..count]).enumerate().for_each(
-        |(run, (value, length))| {
-            *value = items[starts[run] as usize];
-            *length = starts.get(run + 1).map_or(items.len() as u64, |next| *next) - starts[run];
-        },
-    );
+    cores::elements(&mut values[..count], |run, value| *value = items[starts[run] as usize]);
+    cores::elements(&mut lengths[..count], |run, length| {
+        *length = starts.get(run + 1).map_or(items.len() as u64, |next| *next) - starts[run];
+    });
     count
 }

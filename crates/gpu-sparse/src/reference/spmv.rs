@@ -1,7 +1,7 @@
 //! Products of a matrix and a vector.
 
+use gpu_core::cores;
 use gpu_sparse_kernels::{Scalar, spmv::PIECE};
-use rayon::prelude::*;
 
 /// `y = alpha · A · x + beta · y`, of slices that are those of a matrix.
 ///
@@ -22,10 +22,10 @@ pub fn spmv<T: Scalar>(
     beta: T,
     y: &mut [T],
 ) {
-    y.par_iter_mut().zip(offsets.par_windows(2)).for_each(|(y, pair)| {
+    cores::elements(y, |row, y| {
         let mut totals = [T::ZERO; 32];
         if alpha != T::ZERO {
-            let entries = pair[0] as usize..pair[1] as usize;
+            let entries = offsets[row] as usize..offsets[row + 1] as usize;
             let pieces = indices[entries.clone()].chunks(PIECE as usize);
             for (number, (indices, values)) in pieces.zip(values[entries].chunks(PIECE as usize)).enumerate()
             {

@@ -1,10 +1,10 @@
 //! A step on the CPU, in rayon: bit for bit what the kernels compute.
 
+use gpu_core::cores;
 use gpu_core::vectors::{self, Work};
 use gpu_std::float::Float;
 use gpu_stencil_kernels::border;
 use gpu_stencil_kernels::iterate::border_mode;
-use rayon::prelude::*;
 
 use super::grid::{Boundary, Grid};
 use super::stencil::Stencil;
@@ -73,7 +73,7 @@ fn rows<T: Float>(
     // `radius` cells from either end: where the grid is narrower than two of them, all.
     let near = |at: usize, radius: usize, length: usize| at < radius || at + radius >= length;
     let fixed = boundary == Boundary::Dirichlet;
-    output.par_chunks_mut(width).with_min_len(tasks).enumerate().for_each(|(number, output)| {
+    cores::chunks(output, width, tasks, |number, output| {
         let (z, y) = (number / height, number % height);
         let old = &input[number * width..][..width];
         if fixed && (near(z, depth, planes) || near(y, radius, height)) {

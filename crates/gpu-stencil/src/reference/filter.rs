@@ -1,11 +1,11 @@
 //! Filters, by bands of rows: each row of the input is brought, with its border, into a buffer of sums, once a band;
 //! the chains of a row's outputs run side by side.
 
+use gpu_core::cores;
 use gpu_core::vectors::{self, Work};
 use gpu_std::float::Float;
 use gpu_stencil_kernels::border::source;
 use gpu_stencil_kernels::filter::Pixel;
-use rayon::prelude::*;
 
 use crate::border::Border;
 use crate::image::ImageLayout;
@@ -136,7 +136,7 @@ fn bands<T: Pixel, F: Fn(&[T::Sum], &mut [T::Sum]) + Sync>(
     for number in 0..layout.count() {
         let image = &input[input_layout.index(number, 0, 0, 0)..];
         let rows = image_rows(output, layout, number);
-        rows.par_chunks_mut(height * layout.pitch()).enumerate().for_each(|(band, output)| {
+        cores::chunks(rows, height * layout.pitch(), 1, |band, output| {
             let image = (image, input_layout);
             let mut rows = Rows::new(window, border, image, layout.row(), first.is_some());
             for (y, output) in output.chunks_mut(layout.pitch()).enumerate() {
@@ -149,7 +149,7 @@ fn bands<T: Pixel, F: Fn(&[T::Sum], &mut [T::Sum]) + Sync>(
 
 /// Rows of a band: several bands for each thread, each high enough that the rows it shares with the next are few.
 pub(super) fn band_height(height: usize) -> usize {
-    height.div_ceil(4 * rayon::current_num_threads()).max(MIN_ROWS)
+    height.div_ceil(4 * cores::count()).max(MIN_ROWS)
 }
 
 /// The rows of an image, gaps between them included.

@@ -1,9 +1,9 @@
 //! Sobel's gradients.
 
+use gpu_core::cores;
 use gpu_core::vectors::{self, Work};
 use gpu_stencil_kernels::filter::arctangent::{Coefficients, atan2};
 use gpu_stencil_kernels::filter::sobel::{along_x, difference, magnitude, smooth};
-use rayon::prelude::*;
 
 use super::filter::{Rows, band_height};
 use crate::border::Border;
@@ -56,7 +56,7 @@ fn one<T: Pixel, G: gpu_core::Element + gpu_stencil_kernels::filter::Pixel<Sum =
     for number in 0..layout.count() {
         let image = (&input[input_layout.index(number, 0, 0, 0)..], input_layout);
         let rows = super::filter::image_rows(output, layout, number);
-        rows.par_chunks_mut(height * layout.pitch()).enumerate().for_each(|(band, output)| {
+        cores::chunks(rows, height * layout.pitch(), 1, |band, output| {
             let as_they_are = None::<fn(&[T::Sum], &mut [T::Sum])>;
             let mut rows = Rows::new(window, border, image, layout.row(), false);
             for (y, output) in output.chunks_mut(layout.pitch()).enumerate() {

@@ -1,8 +1,8 @@
 //! The same results on the CPU, in rayon: bit for bit what the kernels compute.
 
+use gpu_core::cores;
 use gpu_core::vectors::{self, Work};
 use gpu_stencil_kernels::resize::{Axis, Pixel, lerp, neighbour};
-use rayon::prelude::*;
 
 use super::Interpolation;
 use crate::image::ImageLayout;
@@ -116,7 +116,8 @@ fn each_row<T: Send>((output, layout): (&mut [T], ImageLayout), work: impl Fn(us
     for image in 0..layout.count() {
         let first = layout.index(image, 0, 0, 0);
         let end = layout.index(image, layout.height() - 1, layout.width() - 1, layout.channels() - 1) + 1;
-        let rows = output[first..end].par_chunks_mut(layout.pitch()).enumerate();
-        rows.for_each(|(row, elements)| work(image, row as u32, &mut elements[..layout.row()]));
+        cores::chunks(&mut output[first..end], layout.pitch(), 1, |row, elements| {
+            work(image, row as u32, &mut elements[..layout.row()]);
+        });
     }
 }

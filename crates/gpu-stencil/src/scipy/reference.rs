@@ -1,7 +1,7 @@
 //! The same on the CPU.
 
+use gpu_core::cores;
 use gpu_stencil_kernels::filter::scipy::{Exact, Line, Lines, Rectangle};
-use rayon::prelude::*;
 
 /// What a line of `input` that starts at `first` has in SciPy's buffer.
 fn line<T: Exact>(
@@ -23,7 +23,7 @@ pub(super) fn correlate1d<T: Exact>(
     weights: &[f64],
 ) {
     let (step, length) = (lines.step.get() as usize, lines.length as usize);
-    output.par_iter_mut().enumerate().for_each(|(at, output)| {
+    cores::elements(output, |at, output| {
         let place = at / step % length;
         let line = line(input, lines, outside, at - place * step);
         let weight = |tap: u32| weights[tap as usize];
@@ -40,7 +40,7 @@ pub(super) fn correlate<T: Exact>(
     outside: f64,
     weights: &[f64],
 ) {
-    output.par_iter_mut().enumerate().for_each(|(at, output)| {
+    cores::elements(output, |at, output| {
         let read = |at: u64| input[at as usize].to_f64();
         let sum = rectangle.correlate(at as u64, outside, read, |tap| weights[tap as usize]);
         *output = T::from_f64(sum);
@@ -61,5 +61,9 @@ pub(super) fn uniform<T: Exact>(input: &[T], output: &mut [T], lines: Lines, out
 
 /// `output += other`.
 pub(super) fn add<T: Exact>(output: &mut [T], other: &[T]) {
-    output.par_iter_mut().zip(other).for_each(|(output, &other)| *output = output.sum(other));
+    const TASK: usize = 4096;
+    cores::chunks(output, TASK, 1, |number, output| {
+        let other = &other[number * TASK..];
+        output.iter_mut().zip(other).for_each(|(output, &other)| *output = output.sum(other));
+    });
 }

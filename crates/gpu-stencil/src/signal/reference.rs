@@ -1,9 +1,9 @@
 //! The same chains on the CPU, in rayon: bit for bit what the kernel computes.
 
+use gpu_core::cores;
 use gpu_core::vectors::{self, Work};
 use gpu_std::float::Float;
 use gpu_stencil_kernels::signal::Chains;
-use rayon::prelude::*;
 
 /// Outputs whose sums are in registers: four of 64 bytes of `f32`.
 const SUMS: usize = 64;
@@ -30,7 +30,7 @@ pub fn chains<T: Float>(shape: &Chains, signal: &[T], filter: &[T], output: &mut
         if shape.taps_reversed != 0 { filter.iter().rev().copied().collect() } else { filter.to_vec() };
     let outputs = output.len();
     let tasks = (TASK / taps.len() / SUMS).max(1);
-    output.par_chunks_mut(SUMS).with_min_len(tasks).enumerate().for_each(|(chunk, output)| {
+    cores::chunks(output, SUMS, tasks, |chunk, output| {
         let end = chunk * SUMS + output.len();
         // Reversed: the first output is the last chain.
         let chain = if shape.outputs_reversed != 0 { outputs - end } else { chunk * SUMS };

@@ -1,8 +1,8 @@
 //! The same reads on the CPU, in rayon.
 
+use gpu_core::cores;
 use gpu_std::texture::Sampler;
 use gpu_stencil_kernels::texture::coordinate;
-use rayon::prelude::*;
 
 use crate::image::ImageLayout;
 
@@ -11,8 +11,8 @@ use crate::image::ImageLayout;
 /// # Panics
 /// Where there are more than three dimensions or four channels, or none.
 pub fn sample(sampler: &Sampler, (dimensions, channels): (usize, usize), places: &[f32], output: &mut [f32]) {
-    let values = output.par_chunks_mut(channels).zip(places.par_chunks(dimensions));
-    values.for_each(|(value, coordinates)| {
+    cores::chunks(output, channels, 1, |number, value| {
+        let coordinates = &places[number * dimensions..][..dimensions];
         let mut place = [0.0; 3];
         place[..dimensions].copy_from_slice(coordinates);
         value.copy_from_slice(&sampler.sample(place)[..channels]);
@@ -24,8 +24,7 @@ pub fn sample(sampler: &Sampler, (dimensions, channels): (usize, usize), places:
 /// # Panics
 /// Where the slice is shorter than its layout says, or has more than four channels.
 pub fn resize(sampler: &Sampler, [x, y]: [f32; 2], (output, layout): (&mut [f32], ImageLayout)) {
-    let rows = output[..layout.span()].par_chunks_mut(layout.pitch()).enumerate();
-    rows.for_each(|(row, elements)| {
+    cores::chunks(&mut output[..layout.span()], layout.pitch(), 1, |row, elements| {
         let y = coordinate(row as u32, y);
         for (column, pixel) in elements[..layout.row()].chunks_mut(layout.channels()).enumerate() {
             let value = sampler.sample([coordinate(column as u32, x), y, 0.0]);

@@ -4,10 +4,10 @@
 
 mod launch;
 
+use gpu_core::cores;
 use gpu_factor_kernels::Root;
 use gpu_factor_kernels::tiled::TILE;
 use gpu_std::float::Float;
-use rayon::prelude::*;
 
 use crate::matrix::Layout;
 use crate::plan::skyline::Structure;
@@ -159,7 +159,7 @@ pub(crate) fn potrf_skyline<T: Root>(structure: &Structure, a: &mut [T], layout:
         }
         Row { first, width, elements }
     };
-    let mut rows: Vec<Row<T>> = (0..structure.firsts.len()).into_par_iter().map(pack).collect();
+    let mut rows: Vec<Row<T>> = cores::collect(structure.firsts.len(), pack);
     let mut failed = 0;
     for number in 0..rows.len() {
         let (own, below) = rows[number..].split_first_mut().expect("there is this row");
@@ -179,9 +179,11 @@ pub(crate) fn potrf_skyline<T: Root>(structure: &Structure, a: &mut [T], layout:
         own.set_tile(number, &tile);
         column.factor = (0..SIDE).map(|at| core::array::from_fn(|row| tile[row][at])).collect();
         column.roots = roots;
-        below.par_iter_mut().filter(|row| row.first <= number).for_each(|row| {
-            let tile = launch::solve(&column, row);
-            row.set_tile(number, &tile);
+        cores::elements(below, |_, row| {
+            if row.first <= number {
+                let tile = launch::solve(&column, row);
+                row.set_tile(number, &tile);
+            }
         });
     }
     for (number, packed) in rows.iter().enumerate() {
