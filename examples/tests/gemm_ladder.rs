@@ -5,7 +5,7 @@ mod support;
 use support::{json, run, start};
 
 const EXAMPLE: &str = "gemm_ladder";
-const STEPS: [&str; 10] = [
+const STEPS: [&str; 11] = [
     "naive",
     "shared",
     "registers",
@@ -13,6 +13,7 @@ const STEPS: [&str; 10] = [
     "mma",
     "wgmma 128",
     "wgmma 256",
+    "clusters",
     "mma 32",
     "copied first",
     "gemm_tensor",
@@ -40,7 +41,7 @@ fn a_step_that_does_not_take_the_matrices_is_left_out() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("wgmma 128, n = 13, is left out") && told.contains("16 bytes"), "{told}");
     let text = String::from_utf8(output.stdout).expect("text");
-    assert_eq!(text.lines().count(), STEPS.len() - 2, "{text}");
+    assert_eq!(text.lines().count(), STEPS.len() - 3, "{text}");
 }
 
 #[test]

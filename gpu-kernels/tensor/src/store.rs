@@ -11,6 +11,9 @@ use crate::epilogue::Epilogue;
 use crate::output::Output;
 use crate::place::{Place, Product};
 
+/// Elements that a lane activates at a time: more would be more code, and a multiprocessor has other warps.
+const FUSED: usize = 2;
+
 /// Words of shared memory for a warp that writes `8 * blocks` columns at a time. Lines of eight rows are padded so
 /// that what half a warp writes falls into different banks.
 pub(crate) const fn staging(blocks: usize) -> u32 {
@@ -79,9 +82,9 @@ impl<T: Output> Target<'_, T> {
             let place = Place { row: place[0], column: place[1], matrix: opaque(matrix) };
             // Fewer at a time where registers are few, and warps many.
             if const { SUMS == 128 } {
-                self.write_part::<E, BLOCKS, PASSES, 2, 4>(place, epilogue);
+                self.write_part::<E, BLOCKS, PASSES, 2>(place, epilogue);
             } else {
-                self.write_part::<E, BLOCKS, PASSES, 1, 2>(place, epilogue);
+                self.write_part::<E, BLOCKS, PASSES, 1>(place, epilogue);
             }
             part += 1;
         }
@@ -156,13 +159,7 @@ impl<T: Output> Target<'_, T> {
     /// are written.
     #[device]
     #[inline(always)]
-    fn write_part<
-        E: Epilogue<T::Scale>,
-        const BLOCKS: usize,
-        const PASSES: usize,
-        const ROWS: usize,
-        const FUSED: usize,
-    >(
+    fn write_part<E: Epilogue<T::Scale>, const BLOCKS: usize, const PASSES: usize, const ROWS: usize>(
         &self,
         place: Place,
         epilogue: E,
@@ -172,7 +169,7 @@ impl<T: Output> Target<'_, T> {
             let mut pass = 0;
             while pass < const { PASSES as u32 } {
                 pass = rolled(pass);
-                self.update::<BLOCKS>(pass, place);
+                self.update::<BLOCKS, ROWS>(pass, place);
                 pass += 1;
             }
             alpha = T::ONE;
@@ -190,7 +187,8 @@ impl<T: Output> Target<'_, T> {
                 let mut number = 0;
                 while number < const { PASSES as u32 } * parts {
                     number = rolled(number);
-                    let staged = Lane::of::<BLOCKS>(number / parts).staged + number % parts * FUSED as u32;
+                    let staged =
+                        Lane::of::<BLOCKS, ROWS>(number / parts).staged + number % parts * FUSED as u32;
                     let values = self.staging.read_vec::<FUSED>(staged).map(T::of_bits);
                     self.staging.write_vec(staged, epilogue.activate(values).map(T::bits));
                     number += 1;
@@ -202,7 +200,7 @@ impl<T: Output> Target<'_, T> {
             while pass < const { PASSES as u32 } {
                 pass = rolled(pass);
                 unroll::<ROWS>(|at| {
-                    let Lane { staged, row, column } = Lane::of::<BLOCKS>(pass + at as u32);
+                    let Lane { staged, row, column } = Lane::of::<BLOCKS, ROWS>(pass + at as u32);
                     let sums = self.staging.read_vec::<4>(staged);
                     self.put(
                         Place { row: place.row + row, column: place.column + column, ..place },
@@ -218,7 +216,7 @@ impl<T: Output> Target<'_, T> {
             while pass < const { 4 * PASSES as u32 } {
                 pass = rolled(pass);
                 // Some at a time, which wait for the staged sums together.
-                unroll::<FUSED>(|at| {
+                unroll::<4>(|at| {
                     let index = (pass + at as u32) * 32 + warp::lane_id();
                     let (row, column) =
                         (index / const { 8 * BLOCKS as u32 }, index % const { 8 * BLOCKS as u32 });
@@ -229,7 +227,7 @@ impl<T: Output> Target<'_, T> {
                         alpha,
                     );
                 });
-                pass += const { FUSED as u32 };
+                pass += 4;
             }
         }
     }
@@ -237,9 +235,9 @@ impl<T: Output> Target<'_, T> {
     /// Adds what C has to four of a lane's sums, where they are staged.
     #[device]
     #[inline(always)]
-    fn update<const BLOCKS: usize>(&self, pass: u32, place: Place) {
+    fn update<const BLOCKS: usize, const ROWS: usize>(&self, pass: u32, place: Place) {
         let &Self { c, product, alpha, beta, staging } = self;
-        let Lane { staged, row, column } = Lane::of::<BLOCKS>(pass);
+        let Lane { staged, row, column } = Lane::of::<BLOCKS, ROWS>(pass);
         let place = Place { row: place.row + row, column: place.column + column, ..place };
         let start = place.start(product);
         let sums = staging.read_vec::<4>(staged);
@@ -277,14 +275,14 @@ impl<T: Output> Target<'_, T> {
         let mut values = [[T::Scale::default(); 4]; ROWS];
         let (mut rows, mut columns) = ([0; ROWS], [0; 4]);
         unroll::<ROWS>(|at| {
-            let Lane { staged, row, column } = Lane::of::<BLOCKS>(pass + at as u32);
+            let Lane { staged, row, column } = Lane::of::<BLOCKS, ROWS>(pass + at as u32);
             values[at] = staging.read_vec::<4>(staged).map(|sum| T::times(sum, alpha));
             rows[at] = (place.row + row).min(product.m - 1);
             unroll::<4>(|at| columns[at] = (place.column + column + at as u32).min(product.n - 1));
         });
         let values = epilogue.apply_all(values, rows, columns, place.matrix);
         unroll::<ROWS>(|at| {
-            staging.write_vec(Lane::of::<BLOCKS>(pass + at as u32).staged, values[at].map(T::bits));
+            staging.write_vec(Lane::of::<BLOCKS, ROWS>(pass + at as u32).staged, values[at].map(T::bits));
         });
     }
 
@@ -309,10 +307,10 @@ struct Lane {
 impl Lane {
     #[device]
     #[inline(always)]
-    fn of<const BLOCKS: usize>(pass: u32) -> Self {
+    fn of<const BLOCKS: usize, const ROWS: usize>(pass: u32) -> Self {
         let lanes = const { 2 * BLOCKS as u32 };
-        // What is known of it would be computed before all parts, for registers of its own.
-        let lane = opaque(warp::lane_id());
+        // Where registers are few what is known of it is not to be computed before all parts.
+        let lane = if const { ROWS == 1 } { opaque(warp::lane_id()) } else { warp::lane_id() };
         // A pass has whole rows: the columns are the same in each.
         let (row, column) = (pass * (32 / lanes) + lane / lanes, lane % lanes * 4);
         Self { staged: row * pitch(BLOCKS) + column, row, column }
