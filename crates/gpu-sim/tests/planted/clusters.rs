@@ -150,7 +150,7 @@ pub const CASES: &[Case] = &[
             meet();
             for round in 0..5 {
                 if t() == 0 {
-                    phase_wait(EMPTY_STAGE, round % 2 ^ 1);
+                    phase_wait(EMPTY_STAGE, (round % 2) ^ 1);
                     phase_arrive(FULL_STAGE, 128);
                     if cluster_rank() == 0 {
                         let place = [32 * round as i32, 0, 0];
