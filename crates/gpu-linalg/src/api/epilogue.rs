@@ -142,7 +142,8 @@ impl<'a> Epilogue<'a> {
 /// # Error
 /// That of the product, and one rounding of the bias's addition. [`Activation::Relu`] makes none larger.
 /// [`Activation::Gelu`] is within `29 · 2⁻²⁴` of its size of the exact function of what it is given, and of two numbers
-/// its values differ by at most 1.13 times as much as they do; its other form is [`gelu_tanh`](crate::gelu_tanh()).
+/// its values differ by at most 1.13 times as much as they do; the bound of the other form is
+/// `gpu_tensor_kernels::gelu_tanh`'s.
 ///
 /// # Errors
 /// Those of [`gemm_tensor`](crate::gemm_tensor()), and [`Error::BiasLength`]. C is as it was then.
