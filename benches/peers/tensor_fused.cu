@@ -1,6 +1,6 @@
-// cuBLASLt's products of 16-bit floats and of tf32 with a bias for each column of C and an activation, at the shapes that
-// `tensor --list` prints, on standard input: nvcc -O3 -std=c++17 -arch=native tensor_fused.cu -lcublasLt. Prints each line
-// with its peer and the milliseconds of a launch. Its GELU is the form with a hyperbolic tangent.
+// cuBLASLt's products of 16-bit floats and of tf32 with a bias for each column of C and an activation, at the shapes
+// that `tensor --list` prints, on standard input: nvcc -O3 -std=c++17 -arch=native tensor_fused.cu -lcublasLt. Prints
+// each line with its peer and the milliseconds of a launch. Its GELU is the form with a hyperbolic tangent.
 #include <cublasLt.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -45,32 +45,39 @@ int main() {
     char type[16], output[16], orders[8];
     long long m, n, k, count;
     each_line([&](const char* line) {
-        if (std::sscanf(line, "gemm_tensor %15s %15s %lld %lld %lld %7s %lld", type, output, &m, &n, &k, orders, &count) != 7) return;
+        const char* format = "gemm_tensor %15s %15s %lld %lld %lld %7s %lld";
+        if (std::sscanf(line, format, type, output, &m, &n, &k, orders, &count) != 7) return;
         if (count != 1 || std::strcmp(type, "i8") == 0) return;
         const bool a = orders[0] == 't', b = orders[1] == 't', tf32 = std::strcmp(type, "tf32") == 0;
         const cudaDataType of_factors = tf32 ? CUDA_R_32F : std::strcmp(type, "bf16") == 0 ? CUDA_R_16BF : CUDA_R_16F;
         const cudaDataType of_c = std::strcmp(output, "f32") == 0 ? CUDA_R_32F : of_factors;
         const cublasComputeType_t compute = tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-        void *left = filled(of_factors, n * k), *right = filled(of_factors, m * k), *bias = filled(of_c, n), *c = filled(of_c, m * n);
+        void *left = filled(of_factors, n * k), *right = filled(of_factors, m * k);
+        void *bias = filled(of_c, n), *c = filled(of_c, m * n);
         // Row-major C = A * B is column-major C^T = B^T * A^T, and a column's bias is that of a row.
         const cublasOperation_t orders_of[2] = {b ? CUBLAS_OP_T : CUBLAS_OP_N, a ? CUBLAS_OP_T : CUBLAS_OP_N};
         const float one = 1, zero = 0;
-        for (const auto& [name, epilogue] : {std::pair<const char*, cublasLtEpilogue_t>{"alone", CUBLASLT_EPILOGUE_DEFAULT},
-                                             {"bias,relu", CUBLASLT_EPILOGUE_RELU_BIAS}, {"bias,gelu_tanh", CUBLASLT_EPILOGUE_GELU_BIAS}}) {
+        using Named = std::pair<const char*, cublasLtEpilogue_t>;
+        for (const auto& [name, epilogue] :
+             {Named{"alone", CUBLASLT_EPILOGUE_DEFAULT}, Named{"bias,relu", CUBLASLT_EPILOGUE_RELU_BIAS},
+              Named{"bias,gelu_tanh", CUBLASLT_EPILOGUE_GELU_BIAS}}) {
             cublasLtMatmulDesc_t product;
             CHECK_LT(cublasLtMatmulDescCreate(&product, compute, CUDA_R_32F));
-            CHECK_LT(cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSA, &orders_of[0], sizeof orders_of[0]));
-            CHECK_LT(cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSB, &orders_of[1], sizeof orders_of[1]));
-            CHECK_LT(cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
-            if (epilogue != CUBLASLT_EPILOGUE_DEFAULT)
-                CHECK_LT(cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias));
+            const auto set = [&](cublasLtMatmulDescAttributes_t what, const auto& value) {
+                CHECK_LT(cublasLtMatmulDescSetAttribute(product, what, &value, sizeof value));
+            };
+            set(CUBLASLT_MATMUL_DESC_TRANSA, orders_of[0]);
+            set(CUBLASLT_MATMUL_DESC_TRANSB, orders_of[1]);
+            set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+            if (epilogue != CUBLASLT_EPILOGUE_DEFAULT) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
             cublasLtMatrixLayout_t of_left, of_right, of_result;
             CHECK_LT(cublasLtMatrixLayoutCreate(&of_left, of_factors, b ? k : n, b ? n : k, b ? k : n));
             CHECK_LT(cublasLtMatrixLayoutCreate(&of_right, of_factors, a ? m : k, a ? k : m, a ? m : k));
             CHECK_LT(cublasLtMatrixLayoutCreate(&of_result, of_c, n, m, n));
             cublasLtMatmulPreference_t preference;
             CHECK_LT(cublasLtMatmulPreferenceCreate(&preference));
-            CHECK_LT(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes, sizeof workspace_bytes));
+            CHECK_LT(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                          &workspace_bytes, sizeof workspace_bytes));
             cublasLtMatmulHeuristicResult_t found;
             int count_found = 0;
             const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
@@ -81,8 +88,9 @@ int main() {
                 std::printf("# %s does not take %s\n", peer, line);
             } else {
                 print_line(line, peer, batch_median([&] {
-                    CHECK_LT(cublasLtMatmul(handle, product, &one, left, of_left, right, of_right, &zero, c, of_result, c,
-                                            of_result, &found.algo, workspace, workspace_bytes, nullptr));
+                    CHECK_LT(cublasLtMatmul(handle, product, &one, left, of_left, right, of_right, &zero, c,
+                                            of_result, c, of_result, &found.algo, workspace, workspace_bytes,
+                                            nullptr));
                 }));
             }
             cublasLtMatmulPreferenceDestroy(preference);

@@ -25,8 +25,8 @@ struct Args {
     #[arg(long, value_enum)]
     variant: Option<Variant>,
 
-    /// Time a bias for each column and ReLU, GELU and GELU's other form in the launch of the product, beside the product
-    /// alone; not of i8. benches/peers/tensor_fused.cu (cuBLASLt) times its own
+    /// Time a bias for each column and ReLU, GELU and GELU's other form in the launch of the product, beside the
+    /// product alone; not of i8. benches/peers/tensor_fused.cu (cuBLASLt) times its own
     #[arg(long, conflicts_with = "variant")]
     fused: bool,
 

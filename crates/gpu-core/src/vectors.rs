@@ -41,17 +41,8 @@ pub trait Work {
 /// run(Double(&mut values));
 /// assert_eq!(values, [2.0, 5.0]);
 /// ```
-///
-/// Where gpu-core is compiled with debug assertions, work is compiled once, for the oldest machines: what calls it is
-/// then hardly optimised, so that nothing becomes vectors, and the other two versions were a third of the code of the
-/// scans' tests. A program that has both assertions and optimised code asks for wide vectors in its manifest:
-///
-/// ```toml
-/// [profile.dev.package.gpu-core]
-/// debug-assertions = false
-/// ```
 pub fn run<W: Work>(work: W) -> W::Output {
-    #[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
+    #[cfg(target_arch = "x86_64")]
     {
         use std::is_x86_feature_detected as has;
         if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
@@ -66,13 +57,13 @@ pub fn run<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
-#[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
 fn avx512<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
-#[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn avx2<W: Work>(work: W) -> W::Output {
     work.run()

@@ -9,9 +9,9 @@ use std::sync::Mutex;
 use serde_json::Value;
 
 /// The executable of an example, built if need be: `cargo test --test` alone does not build examples, and an old one
-/// would be tested, nor does `cargo test` where an example's own tests are in the place of it. What is there is taken
-/// where it is newer than its sources. `--workspace`, as `cargo test` has: asked for by its package, an example is built
-/// with fewer features, and all that it depends on once more (five minutes of a processor).
+/// would be tested; nor does `cargo test` where an example has tests of its own. What is newer than its sources is taken
+/// as it is. With `--workspace`, as `cargo test` has: asked for by its package, an example is built with fewer features,
+/// and all that it depends on once more.
 fn executable(example: &'static str) -> PathBuf {
     static BUILT: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -11,11 +11,11 @@ use gpu_std::{device, opaque, unroll};
 use crate::gelu;
 use crate::place::Place;
 
-/// What becomes of `alpha · sum + beta · C`, of sums of type `S`, in two steps: what depends on the place, as a bias does,
-/// and then a function of the value alone.
+/// What becomes of `alpha · sum + beta · C`, of sums of type `S`, in two steps: what depends on the place, as a bias
+/// does, and then a function of the value alone.
 ///
-/// Kernels apply each step once to each element that they write, and perhaps to some elements again whose results they do
-/// not use. Rows and columns are those of a row-major C; a column-major one is written as `Cᵀ = Bᵀ · Aᵀ`. The crate's
+/// Kernels apply each step once to each element that they write, and perhaps to some elements again whose results they
+/// do not use. Rows and columns are those of a row-major C; a column-major one is written as `Cᵀ = Bᵀ · Aᵀ`. The crate's
 /// documentation has a kernel with one.
 pub trait Epilogue<S: Element>: Copy {
     /// Whether there is anything to do, the same in all threads: where not, whole lines are written as they are.
@@ -111,8 +111,8 @@ impl Activation {
     }
 }
 
-/// Either form of GELU, by its number, of several values: on the host, too, and so no device function, which would tell the
-/// simulator of branches that are the same in all threads.
+/// Either form of GELU, by its number, of several values. No device function, which would tell the simulator of a branch
+/// that is the same in all threads.
 #[inline(always)]
 fn gelu_of<const N: usize>(activation: u32, values: [f32; N]) -> [f32; N] {
     // What is known of it would make the loops around this several, each with its own activation.

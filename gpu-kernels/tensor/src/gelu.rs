@@ -13,10 +13,10 @@
 //!   and so is what that of `log₂e / 2` does.
 //! * tanh: with `E = -2 √(2/π) (t + 0.044715 t³) log₂e`, the tail is `2^E / (1 + 2^E)`.
 //!
-//! `2^E` is `2^n 2^f` with `|f| ≤ 1/2`, and `2^f = 1 + f p(f)` with a polynomial of degree 4, whose largest relative error
-//! is the smallest, 9.2·10⁻⁸. `2^n` may be less than the smallest number: `2^(n + 64)` is not, and the last operation
-//! multiplies by `2^-64`. A reciprocal is guessed from the number's bits, of which the exponent changes its sign, within
-//! 12 %; two steps of third order take that to 5·10⁻⁹.
+//! `2^E` is `2^n 2^f` with `|f| ≤ 1/2`, and `2^f = 1 + f p(f)` with a polynomial of degree 4, whose largest relative
+//! error is the smallest, 9.2·10⁻⁸. `2^n` may be less than the smallest number: `2^(n + 64)` is not, and the last
+//! operation multiplies by `2^-64`. A reciprocal is guessed from the number's bits, of which the exponent changes its
+//! sign, within 12 %; two steps of third order take that to 5·10⁻⁹.
 //!
 //! # Error
 //! In units of `u` = 2⁻²⁴, relative to the tail, to first order. `2^f` has 4.2: 1.6 of the approximation, 1 of its last
@@ -82,8 +82,8 @@ pub fn gelu(x: f32) -> f32 {
     mul_add(-(exp2(f, sum) * t * (r * w)), SCALE, max(x, -0.0))
 }
 
-/// `x / 2 · (1 + tanh(√(2/π) (x + 0.044715 x³)))`, within `(10 + 4 |E|) 2⁻²⁴` of its size, with `E` twice what `tanh` is
-/// of. Of -∞ it is -0, of -0, too, and of NaN it is NaN.
+/// `x / 2 · (1 + tanh(√(2/π) (x + 0.044715 x³)))`, within `(10 + 4 |E|) 2⁻²⁴` of its size, with `E` twice what `tanh`
+/// is of. Of -∞ it is -0, of -0, too, and of NaN it is NaN.
 ///
 /// ```
 /// assert_eq!(gpu_tensor_kernels::gelu_tanh(1.0), 0.841_191_95);

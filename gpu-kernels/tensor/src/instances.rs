@@ -61,7 +61,7 @@ products_by_warps! {
 }
 
 macro_rules! products_by_pairs {
-    ($($name:ident: $T:ident, $lies:ident;)*) => { $(
+    ($($name:ident: $T:ident;)*) => { $(
         /// A product of matrices in boxes of [`pair_boxes`](crate::pair_boxes) by clusters of [`PAIR`](crate::PAIR)
         /// blocks of [`threads`](crate::threads()) threads with [`PAIR_SHARED_BYTES`](crate::PAIR_SHARED_BYTES), at
         /// most as many clusters as C has tiles of [`PAIR`](crate::PAIR) · [`ROWS`](crate::ROWS) ×
@@ -80,15 +80,13 @@ macro_rules! products_by_pairs {
             bias: Global<f32>,
             usual: Usual,
         ) {
-            pairs::product::<$T, _, { $lies }>([&a, &b, &lines], c, product, alpha, beta, (bias, usual));
+            pairs::product::<$T, _>([&a, &b, &lines], c, product, alpha, beta, (bias, usual));
         }
     )* };
 }
 products_by_pairs! {
-    tensor_bf16_pairs: bf16, ALONG;
-    tensor_bf16_pairs_across: bf16, ACROSS;
-    tensor_f16_pairs: f16, ALONG;
-    tensor_f16_pairs_across: f16, ACROSS;
+    tensor_bf16_pairs: bf16;
+    tensor_f16_pairs: f16;
 }
 
 macro_rules! products_of_matrices {

@@ -1,4 +1,5 @@
-//! Products on capability 9.0 by pairs of blocks: what `warps.rs` does, with half as much of B read.
+//! Products on capability 9.0 by pairs of blocks: what `warps.rs` does, with half as much of B read, where A lies
+//! along the inner axis.
 //!
 //! A cluster of two blocks computes 256 rows of C by 256 columns, 128 rows a block. Each brings its own tile of A and
 //! one half of the tile of B, and the copy engine delivers that half to both (multicast). So a stage of the ring is
@@ -21,7 +22,7 @@ use crate::epilogue::Epilogue;
 use crate::output::Output;
 use crate::place::{Place, Product};
 use crate::store::{self, Target};
-use crate::warps::{self, A_BYTES, ACROSS, ALONG, BLOCKS, ROWS, WARPS, boxes, columns, threads};
+use crate::warps::{self, A_BYTES, BLOCKS, ROWS, WARPS, boxes, columns, threads};
 
 /// Blocks of a cluster.
 pub const PAIR: u32 = 2;
@@ -65,7 +66,7 @@ pub const fn output_box(bytes: u32) -> [u32; 2] {
 /// [`PAIR_SHARED_BYTES`], at most as many clusters as there are pairs of tiles.
 #[device]
 #[inline(always)]
-pub(crate) fn product<T: Output + Half, E: Epilogue<T::Scale>, const A_LIES: usize>(
+pub(crate) fn product<T: Output + Half, E: Epilogue<T::Scale>>(
     [a, b, lines]: [&TensorMap; 3],
     c: GlobalMut<T>,
     product: Product,
@@ -73,7 +74,6 @@ pub(crate) fn product<T: Output + Half, E: Epilogue<T::Scale>, const A_LIES: usi
     beta: T::Scale,
     epilogue: E,
 ) {
-    const { assert!(A_LIES == ALONG || A_LIES == ACROSS) };
     const { assert!(threads(PAIR_SUMS) == (WARPS + 4) * 32) };
     let mut shared = shared::dynamic();
     let (a_tiles, b_tiles) = (shared.array(STAGES * Ring::<T>::A), shared.array(STAGES * Ring::<T>::B));
@@ -99,7 +99,6 @@ pub(crate) fn product<T: Output + Half, E: Epilogue<T::Scale>, const A_LIES: usi
     let (rows, columns) = (product.m.div_ceil(PAIR * ROWS), product.n.div_ceil(COLUMNS));
     let tiles = rows * columns * product.count * product.parts;
     let rank = cluster::rank();
-    let a_across = const { A_LIES == ACROSS };
     let b_across = product.across[1] != 0;
     let mut tile = cluster::id_x();
     if thread >= WARPS * 32 {
@@ -116,7 +115,7 @@ pub(crate) fn product<T: Output + Half, E: Epilogue<T::Scale>, const A_LIES: usi
                     // All that comes here, whoever brings it.
                     full.arrive_expect(A_BYTES + Ring::<T>::B_BYTES);
                     let a_tile = ring.a.offset(ring.stage * Ring::<T>::A);
-                    warps::load::<T>(a, a_tile, full, [k, row, matrix], if a_across { ROWS } else { 0 });
+                    warps::load::<T>(a, a_tile, full, [k, row, matrix], 0);
                     let b_tile = ring.b.offset(ring.stage * Ring::<T>::B + rank * (Ring::<T>::B / PAIR));
                     load_for_both::<T>(b, b_tile, full, [k, column, matrix], b_across);
                     ring.next();
@@ -132,11 +131,10 @@ pub(crate) fn product<T: Output + Half, E: Epilogue<T::Scale>, const A_LIES: usi
             let mut sums = [0; PAIR_SUMS];
             let [_, first, end] = product.of_part(Place::of(tile, rows, columns).matrix);
             let k = end - first;
-            match (a_across, b_across) {
-                (false, true) => ring.multiply::<false, true>(&mut sums, group, k),
-                (false, false) => ring.multiply::<false, false>(&mut sums, group, k),
-                (true, true) => ring.multiply::<true, true>(&mut sums, group, k),
-                (true, false) => ring.multiply::<true, false>(&mut sums, group, k),
+            if b_across {
+                ring.multiply::<false, true>(&mut sums, group, k);
+            } else {
+                ring.multiply::<false, false>(&mut sums, group, k);
             }
             // Computed here and not before, where it would take registers from the sums.
             let Place { row, column, matrix } = Place::of(opaque(tile), rows, columns);

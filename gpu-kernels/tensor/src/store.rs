@@ -77,9 +77,9 @@ impl<T: Output> Target<'_, T> {
             unroll::<BLOCKS>(|block| self.staging.write_vec(own + 8 * block as u32, pairs[block]));
             warp::sync_warp(warp::FULL);
             let [down, right] = strip(part / 2);
-            let place = [row + down + part % 2 * 8, column + right];
+            let row = row + down + part % 2 * 8;
             // What is known of it would be computed before all parts, for registers of its own.
-            let place = Place { row: place[0], column: place[1], matrix: opaque(matrix) };
+            let place = Place { row, column: column + right, matrix: opaque(matrix) };
             // Fewer at a time where registers are few, and warps many.
             if const { SUMS == 128 } {
                 self.write_part::<E, BLOCKS, PASSES, 2>(place, epilogue);
@@ -260,8 +260,8 @@ impl<T: Output> Target<'_, T> {
         staging.write_vec(staged, values);
     }
 
-    /// Applies the epilogue to four sums in each of `ROWS` rows, where they are staged. Of what is outside it is that of the
-    /// last row or column, so that it is applied to all at once.
+    /// Applies the epilogue to four sums in each of `ROWS` rows, where they are staged. Of what is outside it is that of
+    /// the last row or column, so that it is applied to all at once.
     #[device]
     #[inline(always)]
     fn apply<E: Epilogue<T::Scale>, const BLOCKS: usize, const ROWS: usize>(

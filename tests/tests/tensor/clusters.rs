@@ -5,21 +5,13 @@ use gpu_linalg::variants::TensorVariant;
 use gpu_linalg::{bf16, f16};
 use gpu_tests::backends::for_each;
 
+use super::epilogue::PLAIN;
 use super::{Case, UNTOUCHED, behind, exact, filled, product};
 
 const CLUSTER: Option<TensorVariant> = Some(TensorVariant::Cluster);
 
 fn case(shape: [usize; 3], order: usize) -> Case {
-    Case {
-        shape,
-        columns: [order & 1 != 0, order & 2 != 0, order & 4 != 0],
-        count: 1,
-        odd: [false; 2],
-        dense: false,
-        starts: [0; 2],
-        alpha: 1.0,
-        beta: 0.0,
-    }
+    Case { shape, columns: [order & 1 != 0, order & 2 != 0, order & 4 != 0], ..PLAIN }
 }
 
 #[test]

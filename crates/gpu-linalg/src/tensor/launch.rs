@@ -70,15 +70,13 @@ mod sealed {
         type Lanes: Kernel<Arguments = Self::Matrices>;
         type Thin: Kernel<Arguments = Self::Matrices>;
         type Finish: Kernel<Arguments = Self::Added>;
-        /// Enqueues a product by pairs of blocks, of an A that lies across or along; `None` of a type without such
-        /// kernels, of which no plan has them.
+        /// Enqueues a product by pairs of blocks; `None` of a type without such a kernel, of which no plan has it.
         ///
         /// # Safety
         /// That of the launch.
         unsafe fn launch_pairs(
             _: &Stream,
             _: LaunchConfig,
-            _across: bool,
             _: OfPairs<Self, Self::Sum>,
             _: Fused,
         ) -> Option<gpu_core::Result<()>> {
@@ -127,7 +125,7 @@ macro_rules! arguments {
 
 macro_rules! elements {
     ($(
-        $T:ident: $wide:ident $across:ident $pairs:ident $pairs_across:ident $narrow:ident $lanes:ident $thin:ident
+        $T:ident: $wide:ident $across:ident $pairs:ident $narrow:ident $lanes:ident $thin:ident
         $finish:ident;
     )*) => { $(
         // SAFETY: the table names the kernels of the type.
@@ -149,19 +147,12 @@ macro_rules! elements {
             unsafe fn launch_pairs(
                 stream: &Stream,
                 launch: LaunchConfig,
-                across: bool,
                 ([a, b, lines], c, product, alpha, beta): sealed::OfPairs<Self, f32>,
                 (bias, usual): Fused,
             ) -> Option<gpu_core::Result<()>> {
                 let arguments = (a, b, lines, c, product, alpha, beta, bias, usual);
                 // SAFETY: the caller's promise.
-                Some(unsafe {
-                    if across {
-                        stream.launch::<kernels::$pairs_across>(launch, arguments)
-                    } else {
-                        stream.launch::<kernels::$pairs>(launch, arguments)
-                    }
-                })
+                Some(unsafe { stream.launch::<kernels::$pairs>(launch, arguments) })
             }
         }
 
@@ -193,9 +184,9 @@ macro_rules! elements {
     )* };
 }
 elements! {
-    bf16: tensor_bf16_256 tensor_bf16_256_across tensor_bf16_pairs tensor_bf16_pairs_across tensor_bf16_128
+    bf16: tensor_bf16_256 tensor_bf16_256_across tensor_bf16_pairs tensor_bf16_128
         tensor_bf16 tensor_thin_bf16 tensor_finish_bf16;
-    f16: tensor_f16_256 tensor_f16_256_across tensor_f16_pairs tensor_f16_pairs_across tensor_f16_128
+    f16: tensor_f16_256 tensor_f16_256_across tensor_f16_pairs tensor_f16_128
         tensor_f16 tensor_thin_f16 tensor_finish_f16;
 }
 
@@ -320,17 +311,16 @@ pub(crate) fn by_warps<T: Kernels, C: gpu_core::Element>(
     target: &mut Target<'_, C, T::Sum>,
 ) -> Result<(), Error> {
     let (a, b) = (stream.tensor_map(&a)?, stream.tensor_map(&b)?);
-    let across = plan.product.across[0] != 0;
     let (c, (alpha, beta), epilogue) = target.of_kernel::<T>(plan, scales);
     if plan.paired {
         // A map that nothing is written with is any.
-        let lines = match plan.output(target.of_kernel::<T>(plan, scales).0.address()) {
+        let lines = match plan.output(c.address()) {
             Some(output) => stream.tensor_map(&output)?,
             None => a,
         };
         let arguments = ([a, b, lines], c, plan.product, alpha, beta);
         // SAFETY: as below; `lines` is C, or the memory of the parts, as the plan has it.
-        if let Some(launched) = unsafe { T::launch_pairs(stream, plan.launch, across, arguments, epilogue) } {
+        if let Some(launched) = unsafe { T::launch_pairs(stream, plan.launch, arguments, epilogue) } {
             launched?;
         }
         return target.finish::<T>(stream, plan, scales);
@@ -341,7 +331,7 @@ pub(crate) fn by_warps<T: Kernels, C: gpu_core::Element>(
     // bias is long enough for C's shape, to which the kernel keeps, and that C and the scratch memory share nothing
     // with what is read. Memory is freed only after the work enqueued before.
     unsafe {
-        if plan.sums == 128 && across {
+        if plan.sums == 128 && plan.product.across[0] != 0 {
             stream.launch::<T::WideAcross>(plan.launch, arguments)
         } else if plan.sums == 128 {
             stream.launch::<T::Wide>(plan.launch, arguments)

@@ -20,7 +20,8 @@ pub enum TensorVariant {
     /// The same with tiles of 128 × 256, in a persistent grid.
     Wide,
     /// The same by clusters of two blocks, one below the other: each brings half of B's tile for both, and C leaves by
-    /// the copy engine where it can. Factors of 16 bits; others as [`Self::Wide`].
+    /// the copy engine where it can. Factors of 16 bits, A (B of a column-major C) contiguous along the inner axis; others
+    /// as [`Self::Wide`].
     Cluster,
     /// `mma` by warps in tiles of 128 × 32, for factors of few rows or columns: lines are copied in 16 bytes at any
     /// alignment, none before the product. Capability 8.0, any matrices.

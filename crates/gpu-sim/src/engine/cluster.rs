@@ -112,16 +112,16 @@ impl Engine {
         format!("thread {thread:?} of block {block:?}")
     }
 
-    /// Arrives at the cluster's barrier, and releases what the thread did and knows.
-    pub(crate) fn cluster_arrive(&mut self, caller: Caller) {
+    /// What precedes either half of the cluster's barrier.
+    fn come_to_cluster(&mut self, what: &'static str, caller: Caller) {
         self.progress_check(caller);
         self.goes_on();
-        self.check_collectives_of(
-            self.warp(),
-            self.lane(),
-            Some(caller),
-            "arrives at a barrier of the cluster",
-        );
+        self.check_collectives_of(self.warp(), self.lane(), Some(caller), what);
+    }
+
+    /// Arrives at the cluster's barrier, and releases what the thread did and knows.
+    pub(crate) fn cluster_arrive(&mut self, caller: Caller) {
+        self.come_to_cluster("arrives at a barrier of the cluster", caller);
         if self.cluster == 1 {
             return;
         }
@@ -179,14 +179,7 @@ impl Engine {
     /// Waits for the phase that the thread has arrived in; true when it is complete already, false when the thread must
     /// wait.
     pub(crate) fn cluster_wait(&mut self, caller: Caller) -> bool {
-        self.progress_check(caller);
-        self.goes_on();
-        self.check_collectives_of(
-            self.warp(),
-            self.lane(),
-            Some(caller),
-            "waits at a barrier of the cluster",
-        );
+        self.come_to_cluster("waits at a barrier of the cluster", caller);
         if self.cluster == 1 {
             return true;
         }

@@ -5,12 +5,12 @@ use gpu_sim::device::*;
 use crate::*;
 
 /// A barrier behind four stages of 128 bytes.
-const FULL_STAGE: u32 = 512;
+pub(crate) const FULL_STAGE: u32 = 512;
 /// And one for those who have read.
-const EMPTY_STAGE: u32 = 528;
+pub(crate) const EMPTY_STAGE: u32 = 528;
 
 /// Rows of 32 words of an array.
-fn row(array: u64) -> Box3 {
+pub(crate) fn row(array: u64) -> Box3 {
     Box3 {
         address: array,
         element: 4,
@@ -27,7 +27,7 @@ fn load(m: Memory, stage: u32, barrier: u32, number: u32) {
     tensor_load(128 * stage, barrier, &row(m.a), [32 * number as i32, 0, 0]);
 }
 
-fn make(barrier: u32, arrivals: u32) {
+pub(crate) fn make(barrier: u32, arrivals: u32) {
     if t() == 0 {
         phase_init(barrier, arrivals);
         fence_proxy();

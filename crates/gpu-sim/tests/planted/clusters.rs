@@ -2,23 +2,8 @@
 
 use gpu_sim::device::*;
 
+use crate::boxes::{EMPTY_STAGE, FULL_STAGE, make, row};
 use crate::*;
-
-/// Barriers behind four stages of 128 bytes.
-const FULL_STAGE: u32 = 512;
-const EMPTY_STAGE: u32 = 528;
-
-/// Rows of 32 words of an array.
-fn row(array: u64) -> Box3 {
-    Box3 {
-        address: array,
-        element: 4,
-        extents: [N.into(), 1, 1],
-        strides: [4 * u64::from(N); 2],
-        tile: [32, 1, 1],
-        swizzled: false,
-    }
-}
 
 fn other() -> u32 {
     cluster_rank() ^ 1
@@ -27,14 +12,6 @@ fn other() -> u32 {
 fn meet() {
     cluster_arrive();
     cluster_wait();
-}
-
-/// A barrier that both blocks know of.
-fn make(barrier: u32, arrivals: u32) {
-    if t() == 0 {
-        phase_init(barrier, arrivals);
-        fence_proxy();
-    }
 }
 
 /// A row of `b` from a stage.
