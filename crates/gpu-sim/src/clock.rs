@@ -146,14 +146,20 @@ impl Who<'_> {
     /// The first of some neighbouring threads whose access at `clock` does not happen before now.
     pub(crate) fn first_unknown(&self, low: u32, high: u32, clock: u32) -> Option<u32> {
         // Most often all are of one block, of which a barrier tells everything.
-        let block = low / self.per_block;
-        if high / self.per_block == block {
-            let floor = if self.same_block(low) { self.floor } else { self.view.blocks.get(block) };
-            if clock < floor {
-                return None;
-            }
+        if self.knows_block(low, high, clock) {
+            return None;
         }
         (low..=high).find(|&gid| !self.knows(gid, clock))
+    }
+
+    /// Whether some threads are of one block and what all of it did at `clock` happens before now.
+    #[inline]
+    pub(crate) fn knows_block(&self, low: u32, high: u32, clock: u32) -> bool {
+        if self.same_block(low) {
+            return self.same_block(high) && clock < self.floor;
+        }
+        let block = low / self.per_block;
+        high / self.per_block == block && clock < self.view.blocks.get(block)
     }
 }
 

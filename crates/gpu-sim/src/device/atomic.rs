@@ -193,14 +193,14 @@ pub(super) fn volatile_load(address: u64, size: usize, caller: Caller) -> Bytes 
             let piece = size.min(8);
             let target = volatile_target(address + at as u64, piece, Operation::GlobalLoad, caller);
             let word = engine.atomic_load(&target);
-            bytes[at..at + piece].copy_from_slice(&word.to_le_bytes()[..piece]);
+            bytes |= Bytes::from(word) << (8 * at);
         }
     });
     bytes
 }
 
 /// A volatile store: a relaxed atomic one of system scope.
-pub(super) fn volatile_store(address: u64, size: usize, bytes: &Bytes, caller: Caller) {
+pub(super) fn volatile_store(address: u64, size: usize, bytes: Bytes, caller: Caller) {
     if !switch(caller) {
         return;
     }
@@ -208,10 +208,8 @@ pub(super) fn volatile_store(address: u64, size: usize, bytes: &Bytes, caller: C
     with(|engine| {
         for at in (0..size).step_by(8) {
             let piece = size.min(8);
-            let mut word = [0; 8];
-            word[..piece].copy_from_slice(&bytes[at..at + piece]);
             let target = volatile_target(address + at as u64, piece, Operation::GlobalStore, caller);
-            engine.atomic_store(&target, u64::from_le_bytes(word));
+            engine.atomic_store(&target, (bytes >> (8 * at)) as u64);
         }
     });
 }

@@ -64,6 +64,6 @@ pub fn cluster_store<T: Plain>(rank: u32, offset: u32, value: T) {
 fn store(rank: u32, offset: u32, size: usize, bytes: Bytes) {
     let caller = Location::caller();
     if super::atomic::switch(caller) {
-        on_thread(caller, |engine| engine.cluster_store(rank, offset, size, &bytes, caller));
+        on_thread(caller, |engine| engine.cluster_store(rank, offset, size, bytes, caller));
     }
 }

@@ -8,7 +8,7 @@ use crate::engine::access::Access;
 use crate::engine::fiber::suspend;
 use crate::engine::{Caller, on_thread};
 use crate::fault::{Direction, Space};
-use crate::memory::fold;
+use crate::memory::{aligned, fold};
 
 /// How a load reaches global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ fn load(addr: u64, size: usize, kind: Load, caller: Caller) -> Bytes {
         let Some((region, offset)) = engine.heap.reach(addr, size) else {
             engine.bad_address(addr, size, Direction::Read, caller)
         };
-        if offset % size != 0 {
+        if !aligned(offset, size) {
             engine.misaligned(Space::Global, addr, size, Direction::Read, caller);
         }
         if !region.is_written(offset, size) {
@@ -63,7 +63,7 @@ fn load(addr: u64, size: usize, kind: Load, caller: Caller) -> Bytes {
         }
         let bytes = region.read(offset, size);
         if engine.observe {
-            engine.observe_global(addr, size, access, fold(&bytes), caller);
+            engine.observe_global(addr, size, access, fold(bytes), caller);
         }
         engine.quantum -= 1;
         if engine.quantum == 0 {
@@ -100,13 +100,13 @@ pub fn global_store<T: Plain>(addr: u64, value: T, kind: Store) {
 
 fn store(addr: u64, size: usize, bytes: Bytes, kind: Store, caller: Caller) {
     if kind == Store::Volatile {
-        return volatile_store(addr, size, &bytes, caller);
+        return volatile_store(addr, size, bytes, caller);
     }
     let used_up = on_thread(caller, |engine| {
         if engine.observe {
             // Before the store: a racing one must not change memory.
             match engine.heap.reach(addr, size) {
-                Some((_, offset)) if offset % size == 0 => {
+                Some((_, offset)) if aligned(offset, size) => {
                     engine.observe_global(addr, size, Access::Write, 0, caller);
                 }
                 _ => {}
@@ -115,11 +115,11 @@ fn store(addr: u64, size: usize, bytes: Bytes, kind: Store, caller: Caller) {
         let Some((region, offset)) = engine.heap.reach(addr, size) else {
             engine.bad_address(addr, size, Direction::Write, caller)
         };
-        if offset % size != 0 {
+        if !aligned(offset, size) {
             engine.misaligned(Space::Global, addr, size, Direction::Write, caller);
         }
         region.mark_written(offset, size);
-        engine.progressed |= region.write(offset, size, &bytes);
+        engine.progressed |= region.write(offset, size, bytes);
         engine.quantum -= 1;
         if engine.quantum == 0 {
             engine.expire(caller);

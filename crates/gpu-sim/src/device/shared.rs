@@ -8,7 +8,7 @@ use crate::engine::arrays::OFFSET_MASK;
 use crate::engine::fiber::suspend;
 use crate::engine::{Caller, on_thread, with};
 use crate::fault::{Direction, Space};
-use crate::memory::fold;
+use crate::memory::{aligned, fold};
 
 /// Bytes of dynamic shared memory of the block.
 #[track_caller]
@@ -40,7 +40,7 @@ pub fn shared_load<T: Plain>(offset: u32) -> T {
 fn load(offset: u32, size: usize, caller: Caller) -> Bytes {
     let Some((bytes, used_up)) = on_thread(caller, |engine| {
         let at = engine.shared_offset(offset, size, Direction::Read, caller);
-        if !at.is_multiple_of(size) {
+        if !aligned(at, size) {
             engine.misaligned(Space::Shared, at as u64, size, Direction::Read, caller);
         }
         // Before the bytes count as unwritten: the copy into them is what is missing.
@@ -50,7 +50,7 @@ fn load(offset: u32, size: usize, caller: Caller) -> Bytes {
         }
         let bytes = engine.block().shared.read(at, size);
         if engine.observe {
-            engine.observe_shared(engine.current.slot, at, size, Access::Read, fold(&bytes), caller);
+            engine.observe_shared(engine.current.slot, at, size, Access::Read, fold(bytes), caller);
         }
         engine.quantum -= 1;
         if engine.quantum == 0 {
@@ -76,7 +76,7 @@ pub fn shared_store<T: Plain>(offset: u32, value: T) {
 fn store(offset: u32, size: usize, bytes: Bytes, caller: Caller) {
     let used_up = on_thread(caller, |engine| {
         let at = engine.shared_offset(offset, size, Direction::Write, caller);
-        if !at.is_multiple_of(size) {
+        if !aligned(at, size) {
             engine.misaligned(Space::Shared, at as u64, size, Direction::Write, caller);
         }
         engine.check_async(engine.current.slot, at, size, Direction::Write, caller);
@@ -85,7 +85,7 @@ fn store(offset: u32, size: usize, bytes: Bytes, caller: Caller) {
         }
         let shared = &mut engine.block().shared;
         shared.mark_written(at, size);
-        let changed = shared.write(at, size, &bytes);
+        let changed = shared.write(at, size, bytes);
         engine.progressed |= changed;
         engine.quantum -= 1;
         if engine.quantum == 0 {

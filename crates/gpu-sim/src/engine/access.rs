@@ -5,7 +5,7 @@ use crate::clock::Who;
 use crate::config::Record;
 use crate::fault::{Direction, FaultKind, Space};
 use crate::memory::history::Locations;
-use crate::memory::shadow::{Conflict, ReadSets, Shadow};
+use crate::memory::shadow::{Cell, Conflict, ReadSets, Shadow};
 use crate::report::Operation;
 
 /// How a plain access reaches memory.
@@ -33,15 +33,26 @@ fn check(
     access: Access,
     site: u16,
 ) -> Option<Conflict> {
-    for granule in shadow.granules(at.0, at.1, sets) {
-        let conflict = match access {
+    let granules = shadow.granules(at.0, at.1, sets);
+    let several = granules.len() > 1;
+    // Of an access of several granules most are alike: what the last one was before, and after.
+    let mut last = None;
+    for granule in granules {
+        let before = if several { *shadow.cell(granule) } else { Cell::default() };
+        if let Some((same, after)) = last
+            && same == before
+        {
+            *shadow.cell(granule) = after;
+            continue;
+        }
+        let recorded = match access {
             Access::Write => shadow.write(granule, who, site, sets),
             _ => shadow.read(granule, who, site, access == Access::ReadOnly, sets),
         };
-        if conflict.is_some() {
-            return conflict;
-        }
-        let atomic = shadow.cell(granule).atomic;
+        let atomic = match recorded {
+            Ok(atomic) => atomic,
+            Err(conflict) => return Some(conflict),
+        };
         if atomic != 0 {
             let location = locations.get(atomic - 1);
             if let Some(conflict) = location.before_plain(who, access == Access::Write) {
@@ -58,6 +69,10 @@ fn check(
                     read_only: true,
                 });
             }
+        }
+        if several && before.is_plain() {
+            let after = *shadow.cell(granule);
+            last = after.is_plain().then_some((before, after));
         }
     }
     None
@@ -156,7 +171,7 @@ impl Engine {
         let who = Self::who(block, self.current, self.per_block);
         let conflict =
             check(&mut shadow, &mut self.sets, &mut self.locations, &who, (offset, size), access, site);
-        self.blocks[slot].shared.shadow = shadow;
+        self.blocks[slot].shared.shadow.put_back(shadow);
         conflict
     }
 

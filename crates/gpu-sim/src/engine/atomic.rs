@@ -10,6 +10,7 @@ use crate::clock::{View, join_into};
 use crate::config::Record;
 use crate::device::{Ordering, Scope};
 use crate::fault::{Direction, Space};
+use crate::memory::aligned;
 use crate::memory::history::{Location, Message};
 use crate::report::Operation;
 
@@ -59,12 +60,11 @@ impl Engine {
                 Space::Shared => self.bad_offset(address as u32, size, direction, caller),
             }
         };
-        if offset % size != 0 {
+        if !aligned(offset, size) {
             self.misaligned(space, address, size, direction, caller);
         }
         let written = region.is_written(offset, size);
-        let mut value = [0; 8];
-        value[..size].copy_from_slice(&region.bytes()[offset..offset + size]);
+        let value = region.read(offset, size) as u64;
         if space == Space::Shared {
             // Before the bytes count as unwritten: the copy into them is what is missing.
             self.check_async(self.current.slot, offset, size, direction, caller);
@@ -72,7 +72,7 @@ impl Engine {
         if effect != Effect::Store && !written {
             self.unwritten_atomic(target, effect);
         }
-        u64::from_le_bytes(value)
+        value
     }
 
     /// Writes the newest value.
@@ -83,10 +83,7 @@ impl Engine {
         };
         let region = region.expect("checked before");
         let offset = (target.address & ((1 << 40) - 1)) as usize;
-        let new = &value.to_le_bytes()[..target.size];
-        let old = &mut region.bytes_mut()[offset..offset + target.size];
-        self.progressed |= old != new;
-        old.copy_from_slice(new);
+        self.progressed |= region.write(offset, target.size, value.into());
         region.mark_written(offset, target.size);
     }
 
@@ -161,8 +158,10 @@ impl Engine {
             location.note(&who, site, write, block_scope);
         }
         match space {
-            Space::Global => self.heap.locate(address, size).expect("checked before").0.shadow = shadow,
-            Space::Shared => self.block().shared.shadow = shadow,
+            Space::Global => {
+                self.heap.locate(address, size).expect("checked before").0.shadow.put_back(shadow);
+            }
+            Space::Shared => self.block().shared.shadow.put_back(shadow),
         }
         if let Some(conflict) = conflict {
             let direction = if write { Direction::Write } else { Direction::Read };

@@ -307,7 +307,7 @@ impl Engine {
         }
         let bytes = self.blocks[slot].shared.read(at, size);
         if self.observe {
-            self.observe_shared(slot, at, size, Access::Read, fold(&bytes), caller);
+            self.observe_shared(slot, at, size, Access::Read, fold(bytes), caller);
         }
         bytes
     }
@@ -318,7 +318,7 @@ impl Engine {
         rank: u32,
         offset: u32,
         size: usize,
-        bytes: &Bytes,
+        bytes: Bytes,
         caller: Caller,
     ) {
         let slot = self.visit(rank, "st.shared::cluster", caller);

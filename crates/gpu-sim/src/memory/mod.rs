@@ -179,41 +179,48 @@ impl Region {
     /// Reads `size` bytes, a power of two up to 16, that lie inside.
     #[inline]
     pub(crate) fn read(&self, offset: usize, size: usize) -> Bytes {
-        let from = &self.data[offset..offset + size];
-        let mut bytes = [0; 16];
-        // Moves of sizes that the compiler knows.
-        match size {
-            4 => bytes[..4].copy_from_slice(&from[..4]),
-            8 => bytes[..8].copy_from_slice(&from[..8]),
-            16 => bytes.copy_from_slice(&from[..16]),
-            _ => bytes[..size].copy_from_slice(from),
+        fn get<const N: usize>(from: &[u8]) -> [u8; N] {
+            *from.first_chunk().expect("the slice has this length")
         }
-        bytes
+        let from = &self.data[offset..offset + size];
+        match size {
+            1 => from[0].into(),
+            2 => u16::from_ne_bytes(get(from)).into(),
+            4 => u32::from_ne_bytes(get(from)).into(),
+            8 => u64::from_ne_bytes(get(from)).into(),
+            _ => u128::from_ne_bytes(get(from)),
+        }
     }
 
-    /// Writes the first `size` bytes, to where they lie inside, and says whether that changed one.
+    /// Writes the lowest `size` bytes, to where they lie inside, and says whether that changed one.
     #[inline]
-    pub(crate) fn write(&mut self, offset: usize, size: usize, bytes: &Bytes) -> bool {
-        fn put<const N: usize>(target: &mut [u8], bytes: &Bytes) -> bool {
-            let (target, new) = (&mut target[..N], &bytes[..N]);
-            let changed = target != new;
-            target.copy_from_slice(new);
+    pub(crate) fn write(&mut self, offset: usize, size: usize, bytes: Bytes) -> bool {
+        fn put<const N: usize>(target: &mut [u8], new: [u8; N]) -> bool {
+            let target: &mut [u8; N] = target.first_chunk_mut().expect("the slice has this length");
+            let changed = *target != new;
+            *target = new;
             changed
         }
         let target = &mut self.data[offset..offset + size];
         match size {
-            1 => put::<1>(target, bytes),
-            2 => put::<2>(target, bytes),
-            4 => put::<4>(target, bytes),
-            8 => put::<8>(target, bytes),
-            _ => put::<16>(target, bytes),
+            1 => put(target, [bytes as u8]),
+            2 => put(target, (bytes as u16).to_ne_bytes()),
+            4 => put(target, (bytes as u32).to_ne_bytes()),
+            8 => put(target, (bytes as u64).to_ne_bytes()),
+            _ => put(target, bytes.to_ne_bytes()),
         }
     }
 }
 
+/// Whether an offset is a multiple of the size of an access, a power of two. A division by what the compiler does not
+/// know would take as long as the rest of the access.
+#[inline]
+pub(crate) fn aligned(offset: usize, size: usize) -> bool {
+    offset & (size - 1) == 0
+}
+
 /// The bytes of a value, folded into 64 bits: to tell values apart, not to rebuild them.
 #[inline]
-pub(crate) fn fold(bytes: &Bytes) -> u64 {
-    let bits = u128::from_le_bytes(*bytes);
+pub(crate) fn fold(bits: Bytes) -> u64 {
     (bits as u64).rotate_left(23).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (bits >> 64) as u64
 }

@@ -23,6 +23,10 @@ pub(crate) struct Runs {
     runs: Vec<Run>,
     /// Length at which to look for superseded entries again.
     prune_at: usize,
+    /// No access has a later clock.
+    latest: u32,
+    /// Where the last access was put: lanes come by in the order of their numbers, so the next is near.
+    near: usize,
 }
 
 impl Runs {
@@ -33,13 +37,14 @@ impl Runs {
     /// Forgets all, and keeps the memory for what comes next.
     pub(crate) fn clear(&mut self) {
         self.runs.clear();
-        self.prune_at = 0;
+        (self.prune_at, self.latest, self.near) = (0, 0, 0);
     }
 
     /// Records an access; it replaces an earlier one of the same thread. `who` makes it: whoever is ordered after that
     /// is ordered after what `who` knows, so that may go.
     pub(crate) fn insert(&mut self, gid: u32, clock: u32, site: u16, block_scope: bool, who: &Who<'_>) {
         let alike = |run: &Run| run.clock == clock && run.site == site && run.block_scope == block_scope;
+        self.latest = self.latest.max(clock);
         // Most often the neighbours before it have come by just now.
         if let Some(last) = self.runs.last_mut()
             && last.high + 1 == gid
@@ -57,7 +62,8 @@ impl Runs {
         }
         let new = Run { low: gid, high: gid, clock, site, block_scope };
         // First run that ends at or after gid - 1: the only one that gid can lie in or extend from below.
-        let mut at = self.runs.partition_point(|run| run.high < gid);
+        let mut at = self.first_from(gid);
+        self.near = at;
         if let Some(&run) = self.runs.get(at)
             && run.low <= gid
         {
@@ -95,8 +101,30 @@ impl Runs {
         }
     }
 
+    /// The first run that ends at a thread or after it.
+    #[inline]
+    fn first_from(&self, gid: u32) -> usize {
+        let ends_before = |at: usize| self.runs.get(at).is_some_and(|run| run.high < gid);
+        let near = self.near;
+        if near < self.runs.len() && (near == 0 || ends_before(near - 1)) {
+            if !ends_before(near) {
+                return near;
+            }
+            if near + 1 == self.runs.len() || !ends_before(near + 1) {
+                return near + 1;
+            }
+        }
+        self.runs.partition_point(|run| run.high < gid)
+    }
+
     /// The first access that `who` does not know of.
     pub(crate) fn first_unknown(&self, who: &Who<'_>) -> Option<(u32, Run)> {
+        // Most often a barrier came after all of them.
+        if let (Some(first), Some(last)) = (self.runs.first(), self.runs.last())
+            && who.knows_block(first.low, last.high, self.latest)
+        {
+            return None;
+        }
         self.runs.iter().find_map(|run| Some((who.first_unknown(run.low, run.high, run.clock)?, *run)))
     }
 }

@@ -15,7 +15,7 @@ const SHARED: u32 = u32::MAX;
 const READ_ONLY: u16 = 1 << 15;
 
 /// What is known of one granule. Clock zero: nobody.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Cell {
     write_gid: u32,
     write_clock: u32,
@@ -31,6 +31,39 @@ impl Cell {
     /// The last plain write, as (thread, clock, site).
     pub(crate) fn last_write(&self) -> Option<(u32, u32, u16)> {
         (self.write_clock != 0).then_some((self.write_gid, self.write_clock, self.write_site & !READ_ONLY))
+    }
+
+    /// What a write, plain or atomic, is not ordered after.
+    #[inline]
+    fn before_write(&self, who: &Who<'_>, sets: &ReadSets) -> Option<Conflict> {
+        let knows = |gid, clock| who.knows(gid, clock);
+        if self.write_clock != 0 && !knows(self.write_gid, self.write_clock) {
+            return Some(Conflict::plain(self.write_gid, self.write_site & !READ_ONLY, Direction::Write));
+        }
+        let unordered = match self.read_clock {
+            0 => None,
+            SHARED => sets.sets[self.read_gid as usize].first_unknown(who).map(|(gid, run)| (gid, run.site)),
+            clock => (!knows(self.read_gid, clock)).then_some((self.read_gid, self.read_site)),
+        };
+        let read_only = self.write_site & READ_ONLY != 0;
+        if let Some((gid, site)) = unordered {
+            return Some(Conflict { read_only, ..Conflict::plain(gid, site, Direction::Read) });
+        }
+        if read_only {
+            let last = match self.read_clock {
+                SHARED => sets.sets[self.read_gid as usize].iter().next().map(|run| (run.low, run.site)),
+                _ => Some((self.read_gid, self.read_site)),
+            };
+            let (gid, site) = last.unwrap_or((who.gid, 0));
+            return Some(Conflict { read_only, ..Conflict::plain(gid, site, Direction::Read) });
+        }
+        None
+    }
+
+    /// Whether it refers to nothing, so that whatever an access makes of it, it makes of all alike.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.read_clock != SHARED && self.atomic == 0
     }
 
     /// Some plain read since that, as (thread, site).
@@ -99,6 +132,12 @@ impl Conflict {
 }
 
 impl Shadow {
+    /// Where it was taken from: what is there instead is empty, and not looked through to be dropped.
+    #[inline]
+    pub(crate) fn put_back(&mut self, taken: Self) {
+        std::mem::forget(std::mem::replace(self, taken));
+    }
+
     /// Starts a launch: everything recorded is void.
     pub(crate) fn begin(&mut self, generation: u32) {
         self.generation = generation;
@@ -203,19 +242,29 @@ impl Shadow {
 
     #[inline]
     fn page(&mut self, number: usize) -> &mut Page {
+        // Asked twice, as what is found is borrowed for as long as the page that is made instead.
+        if !matches!(self.pages.get(number), Some(Some(page)) if page.generation == self.generation) {
+            self.make_page(number);
+        }
+        self.pages[number].as_mut().expect("it is there")
+    }
+
+    /// A page without accesses.
+    #[inline(never)]
+    fn make_page(&mut self, number: usize) {
         if number >= self.pages.len() {
             self.pages.resize_with(number + 1, || None);
         }
         let generation = self.generation;
-        let page = self.pages[number].get_or_insert_with(|| {
-            Box::new(Page { generation, refers: false, cells: [Cell::default(); PAGE] })
-        });
-        if page.generation != generation {
-            page.cells = [Cell::default(); PAGE];
-            page.generation = generation;
-            page.refers = false;
+        match &mut self.pages[number] {
+            Some(page) => {
+                page.cells = [Cell::default(); PAGE];
+                (page.generation, page.refers) = (generation, false);
+            }
+            none => {
+                *none = Some(Box::new(Page { generation, refers: false, cells: [Cell::default(); PAGE] }));
+            }
         }
-        page
     }
 
     #[inline]
@@ -230,7 +279,8 @@ impl Shadow {
         page.cells[granule % PAGE].atomic = location + 1;
     }
 
-    /// A plain read of a granule: checks it against the last write, and records it.
+    /// A plain read of a granule: checks it against the last write, and records it. Gives the number of the granule's
+    /// atomic location, plus one, or zero.
     #[inline]
     pub(crate) fn read(
         &mut self,
@@ -239,7 +289,7 @@ impl Shadow {
         site: u16,
         read_only: bool,
         sets: &mut ReadSets,
-    ) -> Option<Conflict> {
+    ) -> Result<u32, Conflict> {
         let page = self.page(granule / PAGE);
         let cell = &mut page.cells[granule % PAGE];
         if cell.write_clock != 0 {
@@ -247,7 +297,7 @@ impl Shadow {
             if unordered || read_only {
                 let conflict =
                     Conflict::plain(cell.write_gid, cell.write_site & !READ_ONLY, Direction::Write);
-                return Some(Conflict { read_only: read_only && !unordered, ..conflict });
+                return Err(Conflict { read_only: read_only && !unordered, ..conflict });
             }
         }
         if read_only {
@@ -265,10 +315,11 @@ impl Shadow {
             (cell.read_gid, cell.read_clock) = (set, SHARED);
             page.refers = true;
         }
-        None
+        Ok(cell.atomic)
     }
 
-    /// A plain write of a granule: checks it against the last write and the reads, and records it.
+    /// A plain write of a granule: checks it against the last write and the reads, and records it. Gives what a read
+    /// gives.
     #[inline]
     pub(crate) fn write(
         &mut self,
@@ -276,17 +327,17 @@ impl Shadow {
         who: &Who<'_>,
         site: u16,
         sets: &mut ReadSets,
-    ) -> Option<Conflict> {
-        if let Some(conflict) = self.before_write(granule, who, sets) {
-            return Some(conflict);
-        }
+    ) -> Result<u32, Conflict> {
         let cell = self.cell(granule);
+        if let Some(conflict) = cell.before_write(who, sets) {
+            return Err(conflict);
+        }
         if cell.read_clock == SHARED {
             sets.give(cell.read_gid);
         }
         cell.read_clock = 0;
         (cell.write_gid, cell.write_clock, cell.write_site) = (who.gid, who.clock, site);
-        None
+        Ok(cell.atomic)
     }
 
     /// What a write, plain or atomic, of a granule is not ordered after.
@@ -297,29 +348,7 @@ impl Shadow {
         who: &Who<'_>,
         sets: &ReadSets,
     ) -> Option<Conflict> {
-        let cell = self.cell(granule);
-        let knows = |gid, clock| who.knows(gid, clock);
-        if cell.write_clock != 0 && !knows(cell.write_gid, cell.write_clock) {
-            return Some(Conflict::plain(cell.write_gid, cell.write_site & !READ_ONLY, Direction::Write));
-        }
-        let unordered = match cell.read_clock {
-            0 => None,
-            SHARED => sets.sets[cell.read_gid as usize].first_unknown(who).map(|(gid, run)| (gid, run.site)),
-            clock => (!knows(cell.read_gid, clock)).then_some((cell.read_gid, cell.read_site)),
-        };
-        let read_only = cell.write_site & READ_ONLY != 0;
-        if let Some((gid, site)) = unordered {
-            return Some(Conflict { read_only, ..Conflict::plain(gid, site, Direction::Read) });
-        }
-        if read_only {
-            let last = match cell.read_clock {
-                SHARED => sets.sets[cell.read_gid as usize].iter().next().map(|run| (run.low, run.site)),
-                _ => Some((cell.read_gid, cell.read_site)),
-            };
-            let (gid, site) = last.unwrap_or((who.gid, 0));
-            return Some(Conflict { read_only, ..Conflict::plain(gid, site, Direction::Read) });
-        }
-        None
+        self.cell(granule).before_write(who, sets)
     }
 
     /// What an atomic load of a granule is not ordered after.
