@@ -21,6 +21,7 @@ use gpu_sim::{Config, Report};
 
 use gpu_examples::predicted::{Counted, side_by_side};
 
+use super::counter::Known;
 use super::{product, steps};
 
 /// Elements that are simulated at most; counts of more are scaled from those of as many and of half of them.
@@ -65,14 +66,14 @@ fn is_independent(case: Case) -> bool {
 }
 
 /// A kernel's PTX, and what it has once that was asked for: most kernels are not.
-type Known = (&'static str, OnceLock<Text>);
+type Kernel = (&'static str, OnceLock<Text>);
 
 /// The text of each kernel of the workspace, by its name: of the image that a device of compute capability 9.0
 /// takes, or, where that is kept as edits, of the one that is edited.
 ///
 /// # Errors
 /// Where there is no PTX.
-fn texts() -> Result<HashMap<&'static str, Known>, Box<dyn Error>> {
+fn texts() -> Result<HashMap<&'static str, Kernel>, Box<dyn Error>> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../gpu-kernels"));
     let text = |one: first_use::Found| {
         let images = one.kernel.images.iter().filter(|image| !image.ptx.contains("// Edits of"));
@@ -90,7 +91,10 @@ pub struct Counting {
     /// What a launch leaves there the next one finds if all fits.
     pub l2: Bytes,
     latency: Latency,
-    texts: HashMap<&'static str, Known>,
+    texts: HashMap<&'static str, Kernel>,
+    /// What was simulated to scale from: of cases, with the bytes that they move, and of subjects.
+    cases: Known<[(Vec<Counts>, u64); 2]>,
+    pub subjects: Known<Vec<Vec<Counts>>>,
 }
 
 impl Counting {
@@ -101,7 +105,14 @@ impl Counting {
     pub fn new(device: &gpu_model::Device, caches: Architecture) -> Result<Self, Box<dyn Error>> {
         let l2 = device.memory.l2.ok_or("the device has no second-level cache")?;
         let latency = Latency::of(device)?;
-        Ok(Self { caches, l2, latency, texts: texts()? })
+        let (cases, subjects) = (Known::default(), Known::default());
+        Ok(Self { caches, l2, latency, texts: texts()?, cases, subjects })
+    }
+
+    /// What simulations took that were not made again since this was asked last: on the clock, and of all processors.
+    pub fn known_seconds(&self) -> [f64; 2] {
+        let (cases, subjects) = (self.cases.saved(), self.subjects.saved());
+        [cases[0] + subjects[0], cases[1] + subjects[1]]
     }
 
     /// Whether another device's counts are the same: neither name nor bandwidth enters them.
@@ -271,7 +282,9 @@ impl Counting {
         let small = halves.into_iter().find(|small| small.elements() < large.elements());
         let small = small.ok_or_else(|| format!("{} has nothing smaller", large.name()))?;
         let [(of_small, _), (of_large, bytes)] =
-            side_by_side([small, large], |case| self.simulate(case, sample))?;
+            self.cases.get(format!("{small:?} {large:?} {sample:?}"), || {
+                side_by_side([small, large], |case| self.simulate(case, sample))
+            })?;
         if of_small.len() != of_large.len() {
             let [small, large] = [small, large].map(Case::name);
             return Err(format!("{small} and {large} differ in their launches").into());

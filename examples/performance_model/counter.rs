@@ -1,11 +1,12 @@
 //! What kernels count, each counted once, for however many devices it is predicted.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use gpu_examples::predicted::Counted;
+use gpu_examples::predicted::{Counted, Simulated};
 use gpu_model::literature::roofline::Demand;
 use gpu_model::units::Bytes;
 
@@ -55,11 +56,15 @@ impl Counter {
         if let Some(found) = self.known.get(&key) {
             return Ok(Rc::clone(found));
         }
+        // What a kernel left that could not be counted is not this one's.
+        self.counting.known_seconds();
         let (start, before) = (Instant::now(), cpu_seconds());
         let (counted, demand) = match kernel {
             Kernel::Subject(subject) => {
                 let (counting, caches) = (&self.counting, self.counting.caches);
-                let counted = subject.count_with(size, caches, &|report| counting.read(report))?;
+                let known: Simulated<'_> =
+                    &|sizes, simulate| counting.subjects.get(format!("{sizes:?}"), simulate);
+                let counted = subject.count_by(size, caches, &|report| counting.read(report), known)?;
                 (counted, subject.demand(size))
             }
             Kernel::Case(case) => {
@@ -68,11 +73,51 @@ impl Counter {
             }
             Kernel::Shape(shape) => (shape.count(&self.counting)?, shape.demand()),
         };
-        let cpu_seconds = cpu_seconds().zip(before).map(|(now, before)| now - before);
-        let seconds = start.elapsed().as_secs_f64();
+        // With what was known already, as if all had been simulated for this kernel alone.
+        let [known, known_cpu] = self.counting.known_seconds();
+        let cpu_seconds = cpu_seconds().zip(before).map(|(now, before)| now - before + known_cpu);
+        let seconds = start.elapsed().as_secs_f64() + known;
         let found = Rc::new(Found { counted, demand, seconds, cpu_seconds });
         self.known.insert(key, Rc::clone(&found));
         Ok(found)
+    }
+}
+
+/// Simulations that several sizes of a kernel are scaled from: made once, and kept with what they took.
+pub struct Known<T> {
+    all: Mutex<BTreeMap<String, (T, [f64; 2])>>,
+    /// What those took that were not made again since this was asked for: on the clock, and of all processors.
+    saved: Mutex<[f64; 2]>,
+}
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self { all: Mutex::default(), saved: Mutex::default() }
+    }
+}
+
+impl<T: Clone> Known<T> {
+    /// What is known by this name, or is made now: nothing else may run meanwhile.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn get(&self, name: String, make: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, took)) = all.get(&name) {
+            let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+            *saved = [saved[0] + took[0], saved[1] + took[1]];
+            return Ok(known.clone());
+        }
+        let (start, before) = (Instant::now(), cpu_seconds());
+        let made = make()?;
+        let of_processors = cpu_seconds().zip(before).map_or(0.0, |(now, before)| now - before);
+        all.insert(name, (made.clone(), [start.elapsed().as_secs_f64(), of_processors]));
+        Ok(made)
+    }
+
+    /// What is saved since this was asked last.
+    pub fn saved(&self) -> [f64; 2] {
+        std::mem::take(&mut *self.saved.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

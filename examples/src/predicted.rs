@@ -11,7 +11,7 @@ use gpu_model::literature::roofline::Demand;
 use gpu_model::units::Bytes;
 use gpu_stencil::variants::BlurVariant;
 
-pub use counting::{Counted, Predicted, side_by_side};
+pub use counting::{Counted, Predicted, Simulated, side_by_side};
 pub use ready::Ready;
 
 use crate::products::{WAYS, Way};

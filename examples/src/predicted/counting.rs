@@ -21,6 +21,12 @@ use crate::{reductions, scans};
 /// How the counts of a launch are read out of the simulator's report.
 pub type Read<'a> = &'a (dyn Fn(&Report) -> Result<Counts, gpu_model::Error> + Sync);
 
+/// What subjects of these sizes count, launch by launch: simulated by what is given with them, or known already.
+pub type Simulated<'a> = &'a dyn Fn(
+    &[(Subject, usize)],
+    &dyn Fn() -> Result<Vec<Vec<Counts>>, String>,
+) -> Result<Vec<Vec<Counts>>, String>;
+
 /// Blocks that are simulated of what takes too long otherwise and whose blocks do not wait for each other.
 const BLOCKS: u32 = 8;
 /// Lengths of the sums of products that are simulated: what a block does is something once, and something for each
@@ -170,9 +176,23 @@ impl Subject {
         caches: Architecture,
         read: Read<'_>,
     ) -> Result<Counted, Box<dyn Error>> {
+        self.count_by(size, caches, read, &|_, simulate| simulate())
+    }
+
+    /// The same, where several sizes of a subject may be scaled from the same ones: those are simulated by `simulated`.
+    ///
+    /// # Errors
+    /// Those of the simulator, and of `read`.
+    pub fn count_by(
+        self,
+        size: usize,
+        caches: Architecture,
+        read: Read<'_>,
+        simulated: Simulated<'_>,
+    ) -> Result<Counted, Box<dyn Error>> {
         let mut counted = match self {
             Self::Product(_) => self.count_product(size, caches, read)?,
-            _ => self.count_launches(size, caches, read)?,
+            _ => self.count_launches(size, caches, read, simulated)?,
         };
         for launches in [&mut counted.launches, &mut counted.smaller] {
             // The longest launch does all of them: where there are some, the others only clear.
@@ -195,6 +215,7 @@ impl Subject {
         size: usize,
         caches: Architecture,
         read: Read<'_>,
+        known: Simulated<'_>,
     ) -> Result<Counted, Box<dyn Error>> {
         let launches = self.launches(size)?;
         let mut wanted: Vec<(Self, usize)> = Vec::new();
@@ -204,12 +225,15 @@ impl Subject {
         }
         wanted.dedup();
         let simulate = |(of, size): (Self, usize)| of.simulate(size, 0, of.sample(), caches, read);
-        let found = thread::scope(|scope| {
-            let all: Vec<_> = wanted.iter().map(|&one| scope.spawn(move || simulate(one))).collect();
-            let joined =
-                all.into_iter().map(|one| one.join().map_err(|_| "the simulator panicked".to_owned())?);
-            joined.collect::<Result<Vec<_>, String>>()
-        })?;
+        let all = || {
+            thread::scope(|scope| {
+                let all: Vec<_> = wanted.iter().map(|&one| scope.spawn(move || simulate(one))).collect();
+                let joined =
+                    all.into_iter().map(|one| one.join().map_err(|_| "the simulator panicked".to_owned())?);
+                joined.collect::<Result<Vec<_>, String>>()
+            })
+        };
+        let found = known(&wanted, &all)?;
         let of = |of: Self, size: usize, number: Option<usize>| -> Result<&[Counts], String> {
             let place = wanted.iter().position(|&one| one == (of, size)).ok_or("it was simulated")?;
             let all = &found[place][..];
