@@ -98,23 +98,39 @@ pub fn finish(crate_name: &str, spec: &ImageSpec, raw: &str) -> Result<Vec<Finis
     Ok(ptx.entries().map(one).collect())
 }
 
-/// What the compiler numbers by function: labels of blocks and of jump tables, and stack frames. They are local to the
-/// function.
-const NUMBERED: [&str; 3] = ["$L__BB", "$L_brx_", "__local_depot"];
+/// What the compiler numbers by function: labels of blocks, and stack frames. They are local to the function.
+const NUMBERED: [&str; 2] = ["$L__BB", "__local_depot"];
+/// Jump tables, which it numbers through all functions.
+const TABLE: &str = "$L_brx_";
 
-/// The text without the numbers of functions in such names.
+/// The text without the numbers of functions in such names, and with tables in the order in which they come.
 fn plain_labels(text: &str) -> String {
     let mut plain = text.to_string();
     for prefix in NUMBERED {
-        let mut parts = plain.split(prefix);
-        let mut next = parts.next().unwrap_or("").to_string();
-        for part in parts {
-            next.push_str(prefix);
-            next.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
-        }
-        plain = next;
+        plain = renamed(&plain, prefix, |_| String::new());
     }
-    plain
+    let mut tables: Vec<String> = Vec::new();
+    renamed(&plain, TABLE, |number| {
+        let at = tables.iter().position(|known| known == number).unwrap_or_else(|| {
+            tables.push(number.to_string());
+            tables.len() - 1
+        });
+        // Most functions have one, and no number.
+        if at == 0 { String::new() } else { at.to_string() }
+    })
+}
+
+/// The text with other numbers behind a prefix.
+fn renamed(text: &str, prefix: &str, mut number: impl FnMut(&str) -> String) -> String {
+    let mut parts = text.split(prefix);
+    let mut next = parts.next().unwrap_or("").to_string();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        next.push_str(prefix);
+        next.push_str(&number(&part[..part.len() - rest.len()]));
+        next.push_str(rest);
+    }
+    next
 }
 
 /// The launch bounds, the optimisation level and the blocks of a cluster that a marker holds. The compiler writes it as
@@ -215,6 +231,15 @@ mod tests {
         let text = &finish("c", &SPEC, text).expect("an entry")[0].text;
         assert!(text.contains(".align 64 .b8") && text.contains("[128]"), "{text}");
         assert!(text.contains(".align 16 .b8") && text.contains("[64]"), "{text}");
+    }
+
+    #[test]
+    fn jump_tables_keep_apart() {
+        let text =
+            "brx.idx %r1, $L_brx_7; $L_brx_7: .branchtargets $L__BB3_1; brx.idx %r2, $L_brx_12; $L_brx_12:";
+        let plain =
+            "brx.idx %r1, $L_brx_; $L_brx_: .branchtargets $L__BB_1; brx.idx %r2, $L_brx_1; $L_brx_1:";
+        assert_eq!(plain_labels(text), plain);
     }
 
     const RAW: &str = include_str!("../tests/recorded/raw.ptx");

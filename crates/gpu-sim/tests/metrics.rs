@@ -163,7 +163,7 @@ fn boxes_and_their_products_are_counted() {
             tensor_load(0, 2048, &tensor, [0; 3]);
         }
         phase_wait(2048, 0);
-        warpgroup_read("wgmma", &[(0, 512), (0, 256)], |_| Vec::new());
+        warpgroup_read("wgmma", &[(0, 512), (0, 256)], &[], |_, _| Vec::new());
     });
     let copies = report.counts.box_copies;
     assert_eq!((copies.requests, copies.sectors, copies.wavefronts, copies.bytes), (4, 20, 4, 512));

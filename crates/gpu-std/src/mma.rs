@@ -76,6 +76,15 @@ pub fn multiply_add<T: Factor>(a: [u32; 4], b: [u32; 2], c: [u32; 4]) -> [u32; 4
     backend::multiply_add(T::KIND, a, b, c)
 }
 
+/// The bits of an `f32`, rounded to tf32: 10 bits of mantissa, to the nearest, ties to even. What is beyond the largest becomes infinite;
+/// a NaN stays one.
+#[inline(always)]
+pub const fn round_tf32(bits: u32) -> u32 {
+    let rounded =
+        if bits & 0x7fff_ffff > 0x7f80_0000 { bits | 0x0040_0000 } else { bits + 0x0fff + (bits >> 13 & 1) };
+    rounded & !0x1fff
+}
+
 /// Two elements in a word, the first in its low half, each rounded to even. A NaN becomes one.
 #[inline(always)]
 #[must_use]
@@ -148,4 +157,30 @@ pub fn m16n8k4_f64(a: [f64; 2], b: [f64; 1], c: [f64; 4]) -> [f64; 4] {
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn m16n8k16_f64(a: [f64; 8], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
     backend::m16n8k16_f64(a, b, c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::round_tf32;
+
+    #[test]
+    fn tf32_is_the_nearest_and_of_two_the_even_one() {
+        let round = |value: f32| f32::from_bits(round_tf32(value.to_bits()));
+        let unit = 1.0 / 1024.0;
+        for (value, expected) in [
+            (1.0, 1.0),
+            (1.0 + unit / 2.0, 1.0),
+            (1.0 + unit * 0.500_1, 1.0 + unit),
+            (-1.0 - unit * 1.5, -1.0 - 2.0 * unit),
+            (0.0, 0.0),
+            (f32::INFINITY, f32::INFINITY),
+            (f32::MAX, f32::INFINITY),
+            (f32::from_bits(0x7f7f_e000), f32::from_bits(0x7f7f_e000)),
+            (f32::from_bits(0x1800), f32::from_bits(0x2000)),
+        ] {
+            assert_eq!(round(value).to_bits(), expected.to_bits(), "{value}");
+        }
+        assert!(round(f32::NAN).is_nan() && round(f32::from_bits(0x7f80_0001)).is_nan());
+        assert!(round(f32::from_bits(0xffff_ffff)).is_nan());
+    }
 }

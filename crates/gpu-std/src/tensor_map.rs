@@ -158,7 +158,8 @@ impl TensorMap {
     }
 
     /// Starts the copy of the box whose first element is number `place[0]` of row `place[1]` of matrix `place[2]`, to
-    /// `target`, a multiple of 128 bytes (1024 where it is swizzled). Its bytes count for the present phase of `barrier`.
+    /// `target`, a multiple of 128 bytes (1024 where it is swizzled). That element begins a multiple of 16 bytes behind
+    /// its row. Its bytes count for the present phase of `barrier`.
     /// By one thread.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]

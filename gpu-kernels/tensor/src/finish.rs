@@ -86,6 +86,7 @@ pub(crate) fn finish<T: Output, E: Epilogue<T::Scale>>(
             sum = T::add(sum, sums.read(number * elements + thread));
             number += 1;
         }
+        let (row, column) = if product.c_across != 0 { (column, row) } else { (row, column) };
         store::element(T::bits(sum), Place { row, column, matrix }, c, product, scales, epilogue);
     }
 }

@@ -10,6 +10,7 @@ use crate::finish::finish;
 use crate::lanes::{self, Factors};
 use crate::pack::{self, Packing};
 use crate::place::Product;
+use crate::rows::Classes;
 use crate::warps::{ACROSS, ALONG, EITHER};
 use crate::{pairs, thin, warps};
 
@@ -36,8 +37,9 @@ macro_rules! products_by_warps {
             beta: $Scale,
             $($more)*
         ) {
+            let classes = Classes { count: 1, ..Classes::default() };
             warps::product::<$T, _, $sums, { $sums / 16 }, { $sums / 32 }, { $sums / 64 }, { $lies }>(
-                &a, &b, c, product, alpha, beta, $epilogue,
+                ([&a; 4], classes), &b, c, product, alpha, beta, $epilogue,
             );
         }
     };
@@ -51,13 +53,42 @@ products_by_warps! {
     tensor_f16_256: f16, 128, ALONG, (384, 1);
     tensor_f16_256_across: f16, 128, ACROSS, (384, 1);
     tensor_f16_128: f16, 64, EITHER, (288, 2);
-    tensor_tf32_256: f32, 128, ALONG, (384, 1);
-    tensor_tf32_128: f32, 64, ALONG, (288, 2);
 }
 products_by_warps! {
     i32, () Plain;
     tensor_i8_256: i8, 128, ALONG, (384, 1);
     tensor_i8_128: i8, 64, ALONG, (288, 2);
+}
+
+macro_rules! products_of_tf32 {
+    ($($name:ident: $sums:literal, $lies:ident, $bounds:tt;)*) => { $(
+        /// The same of tf32, whose A comes as it lies, in boxes of [`boxes`](crate::boxes) by its first map or, where
+        /// its lines are in classes, in boxes of [`class_box`](crate::class_box).
+        #[kernel(images = sm_90a, launch_bounds $bounds)]
+        pub fn $name(
+            a: TensorMap,
+            second: TensorMap,
+            third: TensorMap,
+            fourth: TensorMap,
+            classes: Classes,
+            b: TensorMap,
+            c: GlobalMut<f32>,
+            product: Product,
+            alpha: f32,
+            beta: f32,
+            bias: Global<f32>,
+            usual: Usual,
+        ) {
+            let maps = [&a, &second, &third, &fourth];
+            warps::product::<f32, _, $sums, { $sums / 16 }, { $sums / 32 }, { $sums / 64 }, { $lies }>(
+                (maps, classes), &b, c, product, alpha, beta, (bias, usual),
+            );
+        }
+    )* };
+}
+products_of_tf32! {
+    tensor_tf32_256: 128, ALONG, (384, 1);
+    tensor_tf32_128: 64, EITHER, (288, 2);
 }
 
 macro_rules! products_by_pairs {
@@ -121,20 +152,20 @@ macro_rules! products_of_matrices {
         [`THIN_SHARED_BYTES`](crate::THIN_SHARED_BYTES), one for each tile of [`THIN_TILE`](crate::THIN_TILE) of C."
     };
 }
-// Elements of 16 bytes, and of four.
+// Elements of 16 bytes, and of four, and of B that a thread has of a stage.
 products_of_matrices! {
     f32, (bias: Global<f32>, usual: Usual) (bias, usual);
     tensor_bf16: lanes, bf16, (8);
     tensor_f16: lanes, f16, (8);
     tensor_tf32: lanes, f32, (4);
-    tensor_thin_bf16: thin, bf16, (8, 2);
-    tensor_thin_f16: thin, f16, (8, 2);
-    tensor_thin_tf32: thin, f32, (4, 1);
+    tensor_thin_bf16: thin, bf16, (8, 2, 8);
+    tensor_thin_f16: thin, f16, (8, 2, 8);
+    tensor_thin_tf32: thin, f32, (4, 1, 4);
 }
 products_of_matrices! {
     i32, () Plain;
     tensor_i8: lanes, i8, (16);
-    tensor_thin_i8: thin, i8, (16, 4);
+    tensor_thin_i8: thin, i8, (16, 4, 16);
 }
 
 macro_rules! finishes {

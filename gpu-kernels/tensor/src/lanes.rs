@@ -4,13 +4,13 @@
 //! A block computes 128 × 128 elements of C with 8 warps, 64 × 32 each. Tiles of A and B, 64 bytes deep along `k`,
 //! go through a ring of three stages in shared memory: 16 bytes at once by asynchronous copies where alignment and
 //! the matrix's edge allow, else element by element. A tile lies there as its matrix does in memory, and
-//! [`load_matrices`] turns what is contiguous across `k`, of 16-bit elements. Its lines are padded by 16 bytes, so
-//! that eight of them begin in different banks.
+//! [`load_matrices`] turns what is contiguous across `k`, of 16-bit elements; words of 32 bits are read one by one then.
+//! Its lines are padded, so that those that are read together begin in different banks.
 
-use gpu_std::async_copy::{commit, copy, wait};
+use gpu_std::async_copy::{commit, copy, copy_or_zero, wait};
 use gpu_std::half::bf16;
 use gpu_std::memory::{Global, GlobalMut, Shared};
-use gpu_std::mma::{load_matrices, multiply_add};
+use gpu_std::mma::{load_matrices, multiply_add, round_tf32};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, rolled, shared, unroll, warp};
@@ -44,6 +44,8 @@ pub struct Factors {
     pub batch: [u64; 2],
     /// Whether 16 bytes may be copied at once, 1 or 0.
     pub vectors: [u32; 2],
+    /// Whether `f32` are not rounded to tf32 yet, 1 or 0.
+    pub rounds: [u32; 2],
 }
 
 /// A factor: where its matrix begins, and how it lies. 16 bytes are `N` elements.
@@ -52,6 +54,7 @@ struct Factor<T: Output, const N: usize> {
     leading: u64,
     across: bool,
     vectors: bool,
+    rounds: bool,
     /// Rows of A, columns of B: all of them, and the tile's first.
     extent: u32,
     first: u32,
@@ -61,11 +64,14 @@ struct Factor<T: Output, const N: usize> {
 impl<T: Output, const N: usize> Factor<T, N> {
     const VECTOR: u32 = N as u32;
     const DEPTH: u32 = DEPTH_BYTES / 16 * Self::VECTOR;
+    /// From one line of the tile to the next, across `k` and along it.
+    const ACROSS_PITCH: u32 = TILE + 8;
+    const ALONG_PITCH: u32 = Self::DEPTH + Self::VECTOR;
 
     /// Whether it is contiguous across `k`.
     #[inline(always)]
     fn is_across(&self) -> bool {
-        N == 8 && self.across
+        T::ACROSS[0] && self.across
     }
 
     /// Starts copying the tile from `k` on.
@@ -77,9 +83,9 @@ impl<T: Output, const N: usize> Factor<T, N> {
             let vector = thread + number as u32 * LANES_THREADS;
             // The line, and where in it.
             let across = self.is_across();
-            let in_line = if across { TILE / 8 } else { DEPTH_BYTES / 16 };
+            let in_line = if across { TILE / Self::VECTOR } else { DEPTH_BYTES / 16 };
             let (line, place) = (vector / in_line, vector % in_line * Self::VECTOR);
-            let pitch = if across { TILE } else { Self::DEPTH } + Self::VECTOR;
+            let pitch = if across { Self::ACROSS_PITCH } else { Self::ALONG_PITCH };
             let (first_line, lines) = if across { (k, self.k) } else { (self.first, self.extent) };
             let (first_place, places) = if across { (self.first, self.extent) } else { (k, self.k) };
             let target = target.offset(line * pitch + place);
@@ -99,16 +105,28 @@ impl<T: Output, const N: usize> Factor<T, N> {
     #[device]
     #[inline(always)]
     fn fragments<const BY_ROWS: bool>(&self, tile: Shared<T>, row: u32, k: u32) -> [u32; 4] {
-        let tile = tile.cast::<bf16>();
         let lane = warp::lane_id();
         let (line, first, second) = (lane % 8, lane / 8 % 2 * 8, lane / 16 * 8);
         let (row_step, k_step) = if const { BY_ROWS } { (first, second) } else { (second, first) };
-        let (row, k) = (row + row_step, k + k_step);
-        if self.is_across() {
-            load_matrices::<bf16, true>(tile, (k + line) * (TILE + 8) + row)
+        let mut words = if const { N == 4 } && self.is_across() {
+            let tile = tile.cast::<u32>();
+            let place = (k / 2 + lane % 4) * Self::ACROSS_PITCH + row + lane / 4;
+            [0, 1, 2, 3].map(|which| {
+                let (first, second) = (which % 2, which / 2);
+                let (row_step, k_step) = if const { BY_ROWS } { (first, second) } else { (second, first) };
+                tile.read(place + k_step * 4 * Self::ACROSS_PITCH + row_step * 8)
+            })
+        } else if self.is_across() {
+            let place = (k + k_step + line) * Self::ACROSS_PITCH + row + row_step;
+            load_matrices::<bf16, true>(tile.cast(), place)
         } else {
-            load_matrices::<bf16, false>(tile, (row + line) * (DEPTH_BYTES / 2 + 8) + k)
+            let place = (row + row_step + line) * (DEPTH_BYTES / 2 + 8) + k + k_step;
+            load_matrices::<bf16, false>(tile.cast(), place)
+        };
+        if const { N == 4 } && self.rounds {
+            unroll::<4>(|which| words[which] = round_tf32(words[which]));
         }
+        words
     }
 }
 
@@ -131,6 +149,13 @@ pub(crate) fn by_element<T: Output, const N: usize>(
             target.write(at, if is_there(at) { source.read(begin + at - shift) } else { T::default() });
             at += 1;
         }
+    } else if const { N == 4 } {
+        unroll::<N>(|at| {
+            let at = at as u32;
+            let (is_there, index) = (is_there(at), (begin + at).wrapping_sub(shift));
+            let index = if is_there { index } else { 0 };
+            copy_or_zero::<u32, 1>(target.cast(), at, source.cast(), index, u32::from(is_there));
+        });
     } else {
         // All are on their way before the first is there.
         let mut values = [T::default(); N];
@@ -170,6 +195,7 @@ pub fn product<T: Output, E: Epilogue<T::Scale>, const N: usize>(
         leading: factors.leading[0],
         across: product.across[0] != 0,
         vectors: factors.vectors[0] != 0,
+        rounds: factors.rounds[0] != 0,
         extent: product.m,
         first: row,
         k: end,
@@ -179,6 +205,7 @@ pub fn product<T: Output, E: Epilogue<T::Scale>, const N: usize>(
         leading: factors.leading[1],
         across: product.across[1] != 0,
         vectors: factors.vectors[1] != 0,
+        rounds: factors.rounds[1] != 0,
         extent: product.n,
         first: column,
         k: end,
@@ -231,23 +258,45 @@ pub fn product<T: Output, E: Epilogue<T::Scale>, const N: usize>(
 fn multiply<T: Output, const N: usize>(
     a: &Factor<T, N>,
     b: &Factor<T, N>,
-    (a_tile, b_tile): (Shared<T>, Shared<T>),
-    [warp_row, warp_column]: [u32; 2],
+    tiles: (Shared<T>, Shared<T>),
+    warp: [u32; 2],
     sums: &mut [u32; 64],
 ) {
-    unroll::<2>(|half| {
-        let k = half as u32 * 16;
-        let mut of_b = [[0; 4]; 2];
-        unroll::<2>(|j| of_b[j] = b.fragments::<false>(b_tile, warp_column + j as u32 * 16, k));
-        unroll::<4>(|i| {
-            let of_a = a.fragments::<true>(a_tile, warp_row + i as u32 * 16, k);
-            unroll::<4>(|j| {
-                let pair = [of_b[j / 2][j % 2 * 2], of_b[j / 2][j % 2 * 2 + 1]];
-                let at = i * 16 + j * 4;
-                let old = [sums[at], sums[at + 1], sums[at + 2], sums[at + 3]];
-                let new = multiply_add::<T>(of_a, pair, old);
-                unroll::<4>(|which| sums[at + which] = new[which]);
-            });
+    if const { N == 4 } {
+        // What rounds is too long to be there twice.
+        let mut k = 0;
+        while k < 32 {
+            k = rolled(k);
+            multiply_half(a, b, tiles, warp, k, sums);
+            k += 16;
+        }
+    } else {
+        multiply_half(a, b, tiles, warp, 0, sums);
+        multiply_half(a, b, tiles, warp, 16, sums);
+    }
+}
+
+/// The same of half of it, from `k` on, in units of two bytes.
+#[device]
+#[inline(always)]
+fn multiply_half<T: Output, const N: usize>(
+    a: &Factor<T, N>,
+    b: &Factor<T, N>,
+    (a_tile, b_tile): (Shared<T>, Shared<T>),
+    [warp_row, warp_column]: [u32; 2],
+    k: u32,
+    sums: &mut [u32; 64],
+) {
+    let mut of_b = [[0; 4]; 2];
+    unroll::<2>(|j| of_b[j] = b.fragments::<false>(b_tile, warp_column + j as u32 * 16, k));
+    unroll::<4>(|i| {
+        let of_a = a.fragments::<true>(a_tile, warp_row + i as u32 * 16, k);
+        unroll::<4>(|j| {
+            let pair = [of_b[j / 2][j % 2 * 2], of_b[j / 2][j % 2 * 2 + 1]];
+            let at = i * 16 + j * 4;
+            let old = [sums[at], sums[at + 1], sums[at + 2], sums[at + 3]];
+            let new = multiply_add::<T>(of_a, pair, old);
+            unroll::<4>(|which| sums[at + which] = new[which]);
         });
     });
 }

@@ -1,6 +1,7 @@
 //! Products of matrices on the tensor cores: `C = alpha · A · B + beta · C` of narrow elements, with wide sums.
 //!
 //! `warps.rs` is for capability 9.0: the copy engine fills a ring of stages, and two warpgroups multiply;
+//! `rows.rs` is what they do to a factor of tf32 first;
 //! `pairs.rs` is the same by clusters of two blocks, which share what they bring of B;
 //! `lanes.rs` for 8.0 and for matrices that the copy engine does not take; `pack.rs` copies such matrices to where
 //! it does; `thin.rs` is for factors of few rows or columns. All of them leave the sums to `store.rs`, and that to
@@ -51,6 +52,7 @@ mod output;
 mod pack;
 mod pairs;
 mod place;
+mod rows;
 mod store;
 mod thin;
 mod warps;
@@ -61,8 +63,9 @@ pub use gelu::{gelu, gelu_tanh};
 pub use instances::*;
 pub use lanes::{Factors, LANES_SHARED_BYTES, LANES_THREADS, TILE, product as product_by_lanes};
 pub use output::Output;
-pub use pack::{PACK_LINES, PACK_SHARED_BYTES, PACK_THREADS, PACK_WORDS, Packing, round_tf32};
+pub use pack::{PACK_LINES, PACK_SHARED_BYTES, PACK_THREADS, PACK_WORDS, Packing};
 pub use pairs::{PAIR, PAIR_SHARED_BYTES, PAIR_SUMS, output_box, pair_boxes};
 pub use place::{Place, Product};
+pub use rows::{CLASSES, Classes, class_box};
 pub use thin::{THIN_SHARED_BYTES, THIN_THREADS, THIN_TILE};
 pub use warps::{ROWS, boxes, columns, shared_bytes, threads};

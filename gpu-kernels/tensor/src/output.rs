@@ -5,6 +5,9 @@ use gpu_std::memory::{Element, GlobalMut, Shared};
 use gpu_std::mma::{Half, pack};
 use gpu_std::{device, opaque, unroll, wgmma};
 
+use crate::rows::{self, Classes};
+use crate::warps::A_BYTES;
+
 /// A type of factors, as what a sum can become.
 pub trait Output: wgmma::Factor {
     /// The sums' type, and that of `alpha` and `beta`.
@@ -13,11 +16,19 @@ pub trait Output: wgmma::Factor {
     /// Whether C may be of this type and not of the sums'.
     const NARROWS: bool;
 
-    /// Adds the product of two tiles in shared memory to the sums of a warpgroup.
-    fn multiply<const A_ACROSS: bool, const B_ACROSS: bool, const SUMS: usize>(
+    /// Whether tiles of A, and of B, may be contiguous across `k`.
+    const ACROSS: [bool; 2];
+
+    /// Whether lines of A may be in classes, as [`rows`] has them.
+    const CLASSES: bool;
+
+    /// Adds the product of two tiles in shared memory to the sums of warpgroup `group`, which has its part of A's rows.
+    fn multiply<const A_ACROSS: bool, const B_ACROSS: bool, const IN_CLASSES: bool, const SUMS: usize>(
         sums: &mut [u32; SUMS],
         a: Shared<Self>,
         b: Shared<Self>,
+        group: u32,
+        classes: Classes,
     );
 
     /// The sum of two parts of a sum.
@@ -62,21 +73,26 @@ pub trait Output: wgmma::Factor {
 /// What all with sums of `f32` have.
 macro_rules! floats {
     ($(
-        $T:ty: $narrows:literal |$a:ident, $b:ident| $across:tt,
+        $T:ty: $narrows:literal $across:expr, $classes:literal,
+        |$sums:ident, $a:ident, $b:ident, $group:ident, $of:ident| <$A:ident, $B:ident, $C:ident> $multiply:expr,
         $write:expr, $pack:expr, $narrow:expr, $widen:expr;
     )*) => { $(
         impl Output for $T {
             type Scale = f32;
             const NARROWS: bool = $narrows;
+            const ACROSS: [bool; 2] = $across;
+            const CLASSES: bool = $classes;
 
             #[device]
             #[inline(always)]
-            fn multiply<const $a: bool, const $b: bool, const SUMS: usize>(
-                sums: &mut [u32; SUMS],
-                a: Shared<Self>,
-                b: Shared<Self>,
+            fn multiply<const $A: bool, const $B: bool, const $C: bool, const SUMS: usize>(
+                $sums: &mut [u32; SUMS],
+                $a: Shared<Self>,
+                $b: Shared<Self>,
+                $group: u32,
+                $of: Classes,
             ) {
-                floats!(@multiply $T, $across)(sums, a, b);
+                $multiply;
             }
 
             #[inline(always)]
@@ -136,28 +152,43 @@ macro_rules! floats {
             }
         }
     )* };
-    (@multiply $T:ty, [$a:tt $b:tt]) => { wgmma::multiply_add::<$T, $a, $b, SUMS> };
 }
 floats! {
-    bf16: true |A, B| [A B], write_halves, pack_halves::<bf16>, bf16::from_f32, bf16::to_f32;
-    f16: true |A, B| [A B], write_halves, pack_halves::<f16>, f16::from_f32, f16::to_f32;
-    // As tf32, whose tiles are contiguous along `k`.
-    f32: false |_A, _B| [false false], write_floats, never_packed, core::convert::identity, core::convert::identity;
+    bf16: true [true; 2], false,
+        |sums, a, b, group, _of| <A, B, _C> wgmma::multiply_add::<bf16, A, B, SUMS>(sums, rows_of(a, group), b),
+        write_halves, pack_halves::<bf16>, bf16::from_f32, bf16::to_f32;
+    f16: true [true; 2], false,
+        |sums, a, b, group, _of| <A, B, _C> wgmma::multiply_add::<f16, A, B, SUMS>(sums, rows_of(a, group), b),
+        write_halves, pack_halves::<f16>, f16::from_f32, f16::to_f32;
+    // As tf32: A is rounded on its way, B was where it was copied into lines along `k`.
+    f32: false [true, false], true,
+        |sums, a, b, _group, of| <A, _B, C> rows::multiply::<A, C, SUMS>(sums, a, b, of),
+        write_floats, never_packed, core::convert::identity, core::convert::identity;
+}
+
+/// A warpgroup's rows of a tile of A, which are one after the other, whether along `k` or in a box of their own.
+#[inline(always)]
+fn rows_of<T: Element>(tile: Shared<T>, group: u32) -> Shared<T> {
+    tile.offset(group * const { A_BYTES / 2 / size_of::<T>() as u32 })
 }
 
 /// Sums of `i32`, which wrap. Tiles are contiguous along `k`, and C is of the sums' type.
 impl Output for i8 {
     type Scale = i32;
     const NARROWS: bool = false;
+    const ACROSS: [bool; 2] = [false; 2];
+    const CLASSES: bool = false;
 
     #[device]
     #[inline(always)]
-    fn multiply<const A_ACROSS: bool, const B_ACROSS: bool, const SUMS: usize>(
+    fn multiply<const A_ACROSS: bool, const B_ACROSS: bool, const IN_CLASSES: bool, const SUMS: usize>(
         sums: &mut [u32; SUMS],
         a: Shared<Self>,
         b: Shared<Self>,
+        group: u32,
+        _classes: Classes,
     ) {
-        wgmma::multiply_add::<i8, false, false, SUMS>(sums, a, b);
+        wgmma::multiply_add::<i8, false, false, SUMS>(sums, rows_of(a, group), b);
     }
 
     #[inline(always)]

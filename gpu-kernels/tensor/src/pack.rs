@@ -6,6 +6,7 @@
 //! neither lines nor columns meet in a bank.
 
 use gpu_std::memory::{Element, Global, GlobalMut};
+use gpu_std::mma::round_tf32;
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, rolled, shared, unroll};
@@ -114,15 +115,6 @@ pub(crate) fn halves(a: Global<u16>, b: Global<u16>, packed: GlobalMut<u32>, pac
     });
 }
 
-/// The bits of an `f32`, rounded to tf32: 10 bits of mantissa, to the nearest, ties to even. What is beyond the largest becomes infinite;
-/// a NaN stays one.
-#[inline(always)]
-pub const fn round_tf32(bits: u32) -> u32 {
-    let rounded =
-        if bits & 0x7fff_ffff > 0x7f80_0000 { bits | 0x0040_0000 } else { bits + 0x0fff + (bits >> 13 & 1) };
-    rounded & !0x1fff
-}
-
 /// Copies elements of 32 bits, rounded to tf32, and transposed where lines of the copy lie across the factor's.
 #[device]
 #[inline(always)]
@@ -217,31 +209,5 @@ pub(crate) fn bytes(a: Global<u8>, b: Global<u8>, packed: GlobalMut<u32>, packin
             copy.target.offset(place).write(0, tile.read(line * (PACK_WORDS + 1) + word));
         }
         number += PACK_THREADS / 32;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::round_tf32;
-
-    #[test]
-    fn tf32_is_the_nearest_and_of_two_the_even_one() {
-        let round = |value: f32| f32::from_bits(round_tf32(value.to_bits()));
-        let unit = 1.0 / 1024.0;
-        for (value, expected) in [
-            (1.0, 1.0),
-            (1.0 + unit / 2.0, 1.0),
-            (1.0 + unit * 0.500_1, 1.0 + unit),
-            (-1.0 - unit * 1.5, -1.0 - 2.0 * unit),
-            (0.0, 0.0),
-            (f32::INFINITY, f32::INFINITY),
-            (f32::MAX, f32::INFINITY),
-            (f32::from_bits(0x7f7f_e000), f32::from_bits(0x7f7f_e000)),
-            (f32::from_bits(0x1800), f32::from_bits(0x2000)),
-        ] {
-            assert_eq!(round(value).to_bits(), expected.to_bits(), "{value}");
-        }
-        assert!(round(f32::NAN).is_nan() && round(f32::from_bits(0x7f80_0001)).is_nan());
-        assert!(round(f32::from_bits(0xffff_ffff)).is_nan());
     }
 }

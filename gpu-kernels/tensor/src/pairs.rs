@@ -21,6 +21,7 @@ use gpu_std::{cluster, device, opaque, rolled, shared, unroll, warp, wgmma};
 use crate::epilogue::Epilogue;
 use crate::output::Output;
 use crate::place::{Place, Product};
+use crate::rows::Classes;
 use crate::store::{self, Target};
 use crate::warps::{self, A_BYTES, BLOCKS, ROWS, WARPS, boxes, columns, threads};
 
@@ -132,9 +133,9 @@ pub(crate) fn product<T: Output + Half, E: Epilogue<T::Scale>>(
             let [_, first, end] = product.of_part(Place::of(tile, rows, columns).matrix);
             let k = end - first;
             if b_across {
-                ring.multiply::<false, true>(&mut sums, group, k);
+                ring.multiply::<false, true, false>(&mut sums, group, Classes::default(), k);
             } else {
-                ring.multiply::<false, false>(&mut sums, group, k);
+                ring.multiply::<false, false, false>(&mut sums, group, Classes::default(), k);
             }
             // Computed here and not before, where it would take registers from the sums.
             let Place { row, column, matrix } = Place::of(opaque(tile), rows, columns);

@@ -29,7 +29,8 @@ pub struct Product {
     pub part: u32,
     /// Whether A, and whether B, is contiguous across the inner axis: 1 or 0.
     pub across: [u32; 2],
-    /// Whether C's lines are its columns and not its rows: 1 or 0. Only of products with a thin factor.
+    /// Whether C's lines are its columns and not its rows: 1 or 0. Only of products with a thin factor, and of parts
+    /// that are added.
     pub c_across: u32,
 }
 

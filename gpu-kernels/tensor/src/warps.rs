@@ -20,6 +20,7 @@ use gpu_std::{device, opaque, rolled, shared, warp, wgmma};
 use crate::epilogue::Epilogue;
 use crate::output::Output;
 use crate::place::{Place, Product};
+use crate::rows::{self, CLASSES, Classes, class_bytes};
 use crate::store::{self, Target};
 
 /// Rows of a block's tile.
@@ -51,14 +52,20 @@ pub(crate) const BLOCKS: usize = 8;
 const STAGING: u32 = store::WHOLE_STAGING;
 const _: () = assert!(STAGING >= store::staging(BLOCKS));
 
-/// Dynamic shared memory of a block. Where it goes on to other tiles, the sums on their way to C have memory of
+/// Dynamic shared memory of a block, for elements of so many bytes. Where it goes on to other tiles, the sums on their way to C have memory of
 /// their own, since the ring fills again meanwhile.
-pub const fn shared_bytes(sums: usize) -> u32 {
-    let ring = stages(sums) * (ROWS + columns(sums)) * wgmma::DEPTH_BYTES;
+pub const fn shared_bytes(bytes: u32, sums: usize) -> u32 {
+    let ring = stages(sums) * (a_bytes(bytes, sums) + columns(sums) * wgmma::DEPTH_BYTES);
     ring + (2 * stages(sums) + 1) * 8 + if sums == 128 { 8 + WARPS * STAGING * 4 } else { 0 }
 }
 
 pub(crate) const A_BYTES: u32 = ROWS * wgmma::DEPTH_BYTES;
+
+/// What a stage has of it: more of `f32` that come in classes of lines, which the wider tile has no room for.
+const fn a_bytes(bytes: u32, sums: usize) -> u32 {
+    if bytes == 4 && sums == 64 { class_bytes(false) } else { A_BYTES }
+}
+const _: () = assert!(class_bytes(false) >= class_bytes(true) && class_bytes(false).is_multiple_of(1024));
 
 /// How a kernel takes A: contiguous along `k`, across, or either, which is more for the driver to compile.
 pub(crate) const ALONG: usize = 0;
@@ -94,7 +101,7 @@ impl<T: Output, const SUMS: usize, const PAIRED: bool> Ring<T, SUMS, PAIRED> {
     const COLUMNS: u32 = columns(SUMS);
     pub(crate) const B_BYTES: u32 = Self::COLUMNS * wgmma::DEPTH_BYTES;
     /// Elements of a stage's tiles.
-    pub(crate) const A: u32 = A_BYTES / size_of::<T>() as u32;
+    pub(crate) const A: u32 = a_bytes(size_of::<T>() as u32, SUMS) / size_of::<T>() as u32;
     pub(crate) const B: u32 = Self::B_BYTES / size_of::<T>() as u32;
 
     #[device]
@@ -119,22 +126,22 @@ impl<T: Output, const SUMS: usize, const PAIRED: bool> Ring<T, SUMS, PAIRED> {
         }
     }
 
-    /// Adds a tile's products along all of `k` to the sums of warpgroup `group`.
+    /// Adds a tile's products along all of `k` to the sums of warpgroup `group`; lines of A may be in classes.
     #[device]
     #[inline(always)]
-    pub(crate) fn multiply<const A_ACROSS: bool, const B_ACROSS: bool>(
+    pub(crate) fn multiply<const A_ACROSS: bool, const B_ACROSS: bool, const IN_CLASSES: bool>(
         &mut self,
         sums: &mut [u32; SUMS],
         group: u32,
+        classes: Classes,
         k: u32,
     ) {
         let mut done = 0;
         while done < k {
             self.full().wait(self.round);
-            // A warpgroup's rows of A are one after the other, whether along k or in a box of their own.
-            let a_tile = self.a.offset(self.stage * Self::A + group * (Self::A / 2));
+            let a_tile = self.a.offset(self.stage * Self::A);
             let b_tile = self.b.offset(self.stage * Self::B);
-            T::multiply::<A_ACROSS, B_ACROSS, SUMS>(sums, a_tile, b_tile);
+            T::multiply::<A_ACROSS, B_ACROSS, IN_CLASSES, SUMS>(sums, a_tile, b_tile, group, classes);
             if const { PAIRED } {
                 // A lane for each block: what they bring comes to both.
                 let lane = thread_idx_x() % 32;
@@ -151,7 +158,7 @@ impl<T: Output, const SUMS: usize, const PAIRED: bool> Ring<T, SUMS, PAIRED> {
 }
 
 /// Computes all tiles of C with the launch's blocks of [`threads`] threads and [`shared_bytes`], at most as many as
-/// there are tiles.
+/// there are tiles. Lines of A are in classes, each with its map, or all have the first one.
 #[device]
 #[inline(always)]
 pub(crate) fn product<
@@ -163,7 +170,7 @@ pub(crate) fn product<
     const NARROW: usize,
     const A_LIES: usize,
 >(
-    a: &TensorMap,
+    (a, classes): ([&TensorMap; CLASSES as usize], Classes),
     b: &TensorMap,
     c: GlobalMut<T>,
     product: Product,
@@ -182,7 +189,7 @@ pub(crate) fn product<
     };
     let thread = thread_idx_x();
     if thread == 0 {
-        a.prefetch();
+        a[0].prefetch();
         b.prefetch();
         let mut stage = 0;
         while stage < stages {
@@ -190,7 +197,7 @@ pub(crate) fn product<
             Barrier::at(ring.barriers, stages + stage).init(WARPS);
             stage += 1;
         }
-        Barrier::at(ring.barriers, 2 * stages).init(WARPS);
+        Barrier::at(ring.barriers, 2 * stages).init(WARPS * 32);
         fence_init();
     }
     let staging = if const { Ring::<T, SUMS, false>::PERSISTENT } {
@@ -203,8 +210,8 @@ pub(crate) fn product<
     let tile_columns = const { Ring::<T, SUMS, false>::COLUMNS };
     let (rows, columns) = (product.m.div_ceil(ROWS), product.n.div_ceil(tile_columns));
     let tiles = rows * columns * product.count * product.parts;
-    // Only of 16 bits.
-    let [a_across, b_across] = product.across.map(|across| size_of::<T>() == 2 && across != 0);
+    let [a_across, b_across] = [0, 1].map(|at| T::ACROSS[at] && product.across[at] != 0);
+    let in_classes = T::CLASSES && const { SUMS == 64 } && classes.count > 1;
     let a_across = match A_LIES {
         ALONG => false,
         ACROSS => true,
@@ -223,10 +230,16 @@ pub(crate) fn product<
                     // In the first round nobody has used the stage: the phase before the first counts as complete.
                     ring.empty().wait(ring.round ^ 1);
                     let full = ring.full();
-                    full.arrive_expect(A_BYTES + Ring::<T, SUMS, false>::B_BYTES);
+                    let of_a = if in_classes { class_bytes(a_across) } else { A_BYTES };
+                    full.arrive_expect(of_a + Ring::<T, SUMS, false>::B_BYTES);
                     let a_tile = ring.a.offset(ring.stage * Ring::<T, SUMS, false>::A);
                     let b_tile = ring.b.offset(ring.stage * Ring::<T, SUMS, false>::B);
-                    load::<T>(a, a_tile, full, [k, row * ROWS, matrix], if a_across { ROWS } else { 0 });
+                    let place = [k, row * ROWS, matrix];
+                    if in_classes {
+                        rows::load_classes(a, a_tile.cast(), full, place, a_across);
+                    } else {
+                        load::<T>(a[0], a_tile, full, place, if a_across { ROWS } else { 0 });
+                    }
                     let extent = if b_across { tile_columns } else { 0 };
                     load::<T>(b, b_tile, full, [k, column * tile_columns, matrix], extent);
                     ring.next();
@@ -248,20 +261,22 @@ pub(crate) fn product<
             let [_, first, end] = product.of_part(Place::of(tile, rows, columns).matrix);
             let k = end - first;
             match (a_across, b_across) {
-                (false, true) => ring.multiply::<false, true>(&mut sums, group, k),
-                (false, false) => ring.multiply::<false, false>(&mut sums, group, k),
-                (true, true) => ring.multiply::<true, true>(&mut sums, group, k),
-                (true, false) => ring.multiply::<true, false>(&mut sums, group, k),
+                (false, _) if in_classes => {
+                    ring.multiply::<false, false, true>(&mut sums, group, classes, k);
+                }
+                (true, _) if in_classes => ring.multiply::<true, false, true>(&mut sums, group, classes, k),
+                (false, true) => ring.multiply::<false, true, false>(&mut sums, group, classes, k),
+                (false, false) => ring.multiply::<false, false, false>(&mut sums, group, classes, k),
+                (true, true) => ring.multiply::<true, true, false>(&mut sums, group, classes, k),
+                (true, false) => ring.multiply::<true, false, false>(&mut sums, group, classes, k),
             }
             // Computed here and not before, where it would take registers from the sums.
             let Place { row, column, matrix } = Place::of(opaque(tile), rows, columns);
             let place = Place { row: row * ROWS + 16 * warp, column: column * tile_columns, matrix };
             if const { !Ring::<T, SUMS, false>::PERSISTENT } {
-                // The ring is free once all warps have multiplied.
+                // The ring is free once all threads have multiplied, which may have read it themselves.
                 let multiplied = Barrier::at(ring.barriers, 2 * stages);
-                if thread.is_multiple_of(32) {
-                    multiplied.arrive();
-                }
+                multiplied.arrive();
                 multiplied.wait(0);
             }
             let staging = staging.offset(warp * STAGING);

@@ -194,6 +194,16 @@ rings! {
         empty.arrive();
     }
 
+    copies_from_a_crooked_place: 1 32, |map, y, full, empty, tile, round| {
+        empty.wait((round / 2 % 2) ^ 1);
+        full.arrive_expect(BOX);
+        map.load(tile, full, [2, 8 * round, 0]); // FAULT: copies_from_a_crooked_place
+    } {
+        full.wait(round / 2 % 2);
+        write_out(y, tile, round);
+        empty.arrive();
+    }
+
     has_a_map_that_does_not_fit: 1 32, |map, y, full, empty, tile, round| {
         empty.wait((round / 2 % 2) ^ 1);
         full.arrive_expect(BOX);
@@ -287,6 +297,11 @@ fn rings() {
             |fault| matches!(fault.kind, FaultKind::Misaligned { .. }),
             |seed| run(seed, copies_to_a_crooked_place::launch),
         );
+        tally.caught(
+            copies_from_a_crooked_place::META,
+            |fault| matches!(fault.kind, FaultKind::InvalidOperand { value: 8, .. }),
+            |seed| run(seed, copies_from_a_crooked_place::launch),
+        );
         // The copy may have come by then.
         let found = tally.caught_at_times(
             ends_before_its_copies::META,
@@ -371,6 +386,21 @@ fn multiplies(y: GlobalMut<u32>) {
     y.write(thread::thread_idx_x(), f32::from_bits(sums[77]) as u32);
 }
 
+/// Two of a row's words are ones in the first row, the others zeros, and all of the other factor.
+#[kernel]
+fn multiplies_rows(y: GlobalMut<u32>) {
+    let tiles = halves();
+    write_ones(tiles);
+    fence_proxy();
+    thread::sync_threads();
+    let ones = if thread::thread_idx_x() < 4 { 0x3f80_3f80 } else { 0 };
+    let (mut sums, mut words) = ([0; SUMS], [0; 16]);
+    (words[0], words[14]) = (ones, ones);
+    wgmma::multiply_add_rows::<bf16, false, 16, SUMS>(&mut sums, words, 0, b_of(tiles));
+    wgmma::multiply_add_rows::<bf16, false, 4, SUMS>(&mut sums, [ones, 0, 0, 0], 12, b_of(tiles));
+    y.write(thread::thread_idx_x(), f32::from_bits(sums[77]) as u32);
+}
+
 #[kernel]
 fn lacks_the_proxy_fence(y: GlobalMut<u32>) {
     let tiles = halves();
@@ -425,6 +455,11 @@ fn tensor_cores() {
         let alone = |launch| move |seed| multiplication(seed, 128, launch);
         for seed in 0..20 {
             assert_eq!(multiplication(seed, 128, multiplies::launch).expect("it is right"), [64; 128]);
+            let rows = multiplication(seed, 128, multiplies_rows::launch).expect("it is right");
+            assert!(
+                rows.iter().enumerate().all(|(thread, &sum)| sum == if thread < 4 { 24 } else { 0 }),
+                "{rows:?}"
+            );
         }
         tally.caught(
             lacks_the_proxy_fence::META,

@@ -95,6 +95,30 @@ fn tf32_products_of_small_integers_are_exact() {
     });
 }
 
+/// One factor is read where it lies, in all orders of both, whichever is the larger: the factors change places, the sums
+/// are in parts or not, an address or a leading dimension is not aligned.
+#[test]
+fn tf32_factors_are_read_where_they_lie() {
+    let orders = [[false, false], [false, true], [true, false], [true, true]];
+    for_each("tf32_factors_are_read_where_they_lie", |device| {
+        for (number, shape) in
+            [[140, 36, 96], [36, 140, 96], [132, 40, 700], [40, 132, 700]].into_iter().enumerate()
+        {
+            for (order, [a, b]) in orders.into_iter().enumerate() {
+                let odd = [[true; 2], [true, false], [false, true]][(number + order) % 3];
+                let c = (number + order) % 4 == 3;
+                let starts = [usize::from(number == 1), 0];
+                let case = Case { shape, columns: [a, b, c], odd: [false; 2], beta: 0.5, ..PLAIN };
+                exact(device, None, case);
+                exact(device, None, Case { odd, starts, count: 1 + order % 2, ..case });
+                exact(device, Some(TensorVariant::Lanes), Case { odd, starts, ..case });
+            }
+        }
+        // As many rows as it takes for the tile of 256 columns, with lines that are not aligned.
+        exact(device, None, Case { shape: [16_635, 200, 13], dense: true, ..PLAIN });
+    });
+}
+
 /// Any numbers: within the bound on every device, and on the CPU and in the simulator the same bits, by each kernel.
 #[test]
 fn tf32_products_are_within_the_bound() {
@@ -172,15 +196,23 @@ fn large_tf32_products_on_a_gpu() {
         ([1000, 2000, 1023], [false, false, false]),
         ([2047, 3001, 512], [false, true, false]),
         ([3000, 1111, 776], [true, false, true]),
+        // A large factor and a small one, in either place.
+        ([3445, 64, 1776], [false; 3]),
+        ([44, 9490, 172], [true, false, false]),
+        ([40, 17_001, 128], [true, true, false]),
+        ([86, 176, 10_220], [false; 3]),
+        ([3001, 900, 511], [false; 3]),
+        ([7117, 35, 682], [false, true, false]),
+        ([1075, 81, 819], [true, true, false]),
     ] {
-        let case = Case { shape, columns, ..PLAIN };
+        let case = Case { shape, columns, dense: true, ..PLAIN };
         let layouts = case.layouts();
         let small = |bits: u64| (bits % 5) as f32 - 2.0;
         let (a, b) = (filled::<f32>(layouts[0], 1, 0.0, small), filled::<f32>(layouts[1], 2, 0.0, small));
         let c = filled::<f32>(layouts[2], 3, UNTOUCHED, small);
         let expected = product(&Device::cpu(), None, case, [&a, &b], &c).unwrap();
-        for variant in TensorVariant::ALL {
-            let Some(actual) = product(&device, Some(variant), case, [&a, &b], &c) else { continue };
+        for variant in TensorVariant::ALL.map(Some).into_iter().chain([None]) {
+            let Some(actual) = product(&device, variant, case, [&a, &b], &c) else { continue };
             let wrong = actual.iter().zip(&expected).filter(|(a, b)| a != b).count();
             assert_eq!(wrong, 0, "{variant:?} of {case:?}: of {}", expected.len());
         }

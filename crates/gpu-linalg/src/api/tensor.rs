@@ -87,13 +87,14 @@ pub(crate) fn gemm_tensor_by<T: TensorElement, C: TensorOutput<T>>(
 /// matrices or batches of them.
 ///
 /// Shapes, layouts, `alpha` and `beta` are those of [`gemm_tensor`](crate::gemm_tensor()); [`gemm`](crate::gemm())
-/// never does this on its own. `scratch` has at least [`gemm_tf32_scratch_len`] elements, mostly as many as both
-/// factors and more; what is in it afterwards is unspecified.
+/// never does this on its own. `scratch` has at least [`gemm_tf32_scratch_len`] elements, at least as many as the
+/// smaller factor; what is in it afterwards is unspecified.
 ///
-/// A launch before the product's copies both factors into `scratch`, rounded and with lines along `k`, which is all
-/// that the tensor cores and the copy engine take of 32 bits. So layouts make little difference, and alignment none.
-/// Where C has at most 32 rows or columns, or the copies would take longer than they save, factors are read where they
-/// lie and rounded on their way.
+/// A launch before the product's copies the smaller factor into `scratch`, rounded and with lines along `k`, which is
+/// all that the tensor cores and the copy engine take of 32 bits. The larger one is read where it lies and rounded on its
+/// way, in registers; it is copied, too, where it lies across `k` or is not aligned to 16 bytes, and the smaller one
+/// has so many rows or columns (thousands) that the copy takes less time than what it saves. Where C has at most
+/// 32 rows or columns, both are read where they lie.
 ///
 /// # Order and error
 /// tf32 has the exponent of `f32` and 10 bits of mantissa. Elements are rounded to the nearest, ties to even (the
@@ -157,14 +158,14 @@ pub(crate) fn gemm_tf32_by(
     })
 }
 
-/// Elements of scratch memory that [`gemm_tf32`] needs for factors and a C of these layouts: those of the copies, where
-/// factors are copied, and of the sums' parts. None where an extent is larger than what `gemm_tf32`
-/// takes.
+/// Elements of scratch memory that [`gemm_tf32`] needs for factors and a C of these layouts, at any addresses: those of
+/// the copies, where factors are copied, and of the sums' parts. None where an extent is larger than what
+/// `gemm_tf32` takes.
 ///
 /// ```
 /// use gpu_linalg::{Layout, gemm_tf32_scratch_len};
 /// let square = Layout::row_major(1000, 1000)?;
-/// assert!(gemm_tf32_scratch_len(square, square, square) >= 2_000_000);
+/// assert!(gemm_tf32_scratch_len(square, square, square) >= 1_000_000);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 pub fn gemm_tf32_scratch_len(
@@ -177,8 +178,9 @@ pub fn gemm_tf32_scratch_len(
 
 /// The same by a kernel of choice, or the one that the plan takes for the fastest.
 pub(crate) fn tf32_needed(choice: Choice, layouts: [BatchLayout; 3]) -> usize {
-    // Copies are made wherever the factors are.
-    scratch_len(size_of::<f32>(), choice, layouts, [0; 2]).unwrap_or(0)
+    // Of a factor that is not at a multiple of 16 bytes a copy is made in any case.
+    let needed = |addresses| scratch_len(size_of::<f32>(), choice, layouts, addresses).unwrap_or(0);
+    [[0, 0], [4, 0], [0, 4], [4, 4]].map(needed).into_iter().max().unwrap_or(0)
 }
 
 /// Elements of scratch memory that [`gemm_tensor`] needs for these factors: none but where C is small, or where a

@@ -25,11 +25,18 @@ pub enum Packs {
     Always,
     /// Both, with lines along the inner axis, of `f32` rounded to tf32.
     AlongInner,
+    /// The same of the second.
+    SecondAlongInner,
     /// The same of those that are not aligned, or whose lines are not along the inner axis.
     AlongInnerWhereNeeded,
 }
 
 impl Packs {
+    /// Whether copies have lines along the inner axis, whichever way the factors' lie.
+    fn turns(self) -> bool {
+        matches!(self, Self::AlongInner | Self::SecondAlongInner | Self::AlongInnerWhereNeeded)
+    }
+
     /// Which factors are copied, or would be where it pays.
     pub fn candidates(self, bytes: usize, factors: [BatchLayout; 2], addresses: [u64; 2]) -> [bool; 2] {
         let is_unaligned = |at: usize| !is_aligned(factors[at], addresses[at], bytes);
@@ -37,6 +44,7 @@ impl Packs {
             Self::Never => [false; 2],
             Self::WherePays => [0, 1].map(is_unaligned),
             Self::Always | Self::AlongInner => [true; 2],
+            Self::SecondAlongInner => [false, true],
             Self::AlongInnerWhereNeeded => {
                 [0, 1].map(|at| factors[at].matrix.order() != ALONG_INNER[at] || is_unaligned(at))
             }
@@ -85,10 +93,7 @@ impl Pack {
         let (mut packing, mut layouts) = (Packing::default(), factors);
         let (mut words, mut launched) = (0, [0_u128; 2]);
         for (at, factor) in factors.into_iter().enumerate().filter(|&(at, _)| copied[at]) {
-            let order = match packs {
-                Packs::AlongInner | Packs::AlongInnerWhereNeeded => ALONG_INNER[at],
-                Packs::Never | Packs::WherePays | Packs::Always => factor.matrix.order(),
-            };
+            let order = if packs.turns() { ALONG_INNER[at] } else { factor.matrix.order() };
             let packed = packed(factor, order, bytes)?;
             packing.across[at] = u32::from(order != factor.matrix.order());
             let [lines, contiguous] = [packed.matrix.lines(), packed.matrix.contiguous()];
@@ -105,8 +110,7 @@ impl Pack {
             layouts[at] = packed;
         }
         packing.of_a = blocks(launched[0])?;
-        let transposes = matches!(packs, Packs::AlongInner | Packs::AlongInnerWhereNeeded);
-        let shared = if transposes { PACK_SHARED_BYTES } else { 0 };
+        let shared = if packs.turns() { PACK_SHARED_BYTES } else { 0 };
         let launch = LaunchConfig::linear(blocks(launched[0] + launched[1])?, PACK_THREADS).shared(shared);
         Ok(Some(Self { launch, packing, copied, layouts, words }))
     }
@@ -163,9 +167,9 @@ fn pays(bytes: usize, factors: [BatchLayout; 2], addresses: [u64; 2]) -> [bool; 
 }
 
 /// What another launch takes, where it need not be waited for.
-const LAUNCH: f64 = 2.5;
+pub(super) const LAUNCH: f64 = 2.5;
 const ELEMENTS_PER_MICROSECOND: f64 = 400e3;
-const BYTES_PER_MICROSECOND: f64 = 3.5e6;
+pub(super) const BYTES_PER_MICROSECOND: f64 = 3.5e6;
 
 #[cfg(test)]
 mod tests {

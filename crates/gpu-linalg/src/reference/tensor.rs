@@ -107,7 +107,7 @@ pub fn gemm_tf32_with(
     c: (&mut [f32], BatchLayout),
     epilogue: &Epilogue<'_>,
 ) {
-    let round = |value: f32| f32::from_bits(gpu_tensor_kernels::round_tf32(value.to_bits()));
+    let round = |value: f32| f32::from_bits(gpu_std::mma::round_tf32(value.to_bits()));
     product(alpha, a, b, beta, c, *epilogue, round, (|sum| sum, |old| old));
 }
 

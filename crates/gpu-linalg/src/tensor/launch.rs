@@ -31,8 +31,10 @@ mod sealed {
     /// The bias, of which nothing is read where there is none, and the epilogue that it is of.
     pub type Fused = (Global<f32>, kernels::Usual);
 
-    /// The parameters but for the epilogue: A, B, C, what is to be done, alpha, beta.
-    pub type OfProduct<T, S> = (TensorMap, TensorMap, GlobalMut<T>, kernels::Product, S, S);
+    /// The parameters but for the epilogue: A, with its first map in all places or its lines in classes, B, C, what is to
+    /// be done, alpha, beta.
+    pub type OfProduct<T, S> =
+        ([TensorMap; 4], kernels::Classes, TensorMap, GlobalMut<T>, kernels::Product, S, S);
 
     /// The same of matrices as they lie in memory.
     pub type OfMatrices<T, S> =
@@ -91,21 +93,45 @@ mod sealed {
 
 /// The arguments of kernels with sums of this type.
 macro_rules! arguments {
-    (f32) => { arguments! { @each f32, (bias, usual) => bias: Global<f32>, usual: kernels::Usual } };
-    (i32) => { arguments! { @each i32, (_bias, _usual) => } };
-    (@each $Sum:ty, ($bias:ident, $usual:ident) => $($more:ident: $More:ty),*) => {
-        type Product = (TensorMap, TensorMap, GlobalMut<Self>, kernels::Product, $Sum, $Sum, $($More),*);
-        type Matrices = (
-            Global<Self>, Global<Self>, GlobalMut<Self>, kernels::Product, kernels::Factors, $Sum, $Sum, $($More),*
+    (f32) => {
+        arguments! { @product f32, (bias, usual) => bias: Global<f32>, usual: kernels::Usual }
+        arguments! { @each f32, (bias, usual) => bias: Global<f32>, usual: kernels::Usual }
+    };
+    (i32) => {
+        arguments! { @product i32, (_bias, _usual) => }
+        arguments! { @each i32, (_bias, _usual) => }
+    };
+    // Of tf32, whose A may be in classes.
+    (tf32) => {
+        type Product = (
+            TensorMap, TensorMap, TensorMap, TensorMap, kernels::Classes, TensorMap, GlobalMut<f32>,
+            kernels::Product, f32, f32, Global<f32>, kernels::Usual,
         );
-        type Added = (Global<$Sum>, GlobalMut<Self::Parts>, kernels::Product, $Sum, $Sum, $($More),*);
 
         fn of_product(
-            (a, b, c, product, alpha, beta): sealed::OfProduct<Self, $Sum>,
+            ([a, second, third, fourth], classes, b, c, product, alpha, beta): sealed::OfProduct<f32, f32>,
+            (bias, usual): Fused,
+        ) -> Self::Product {
+            (a, second, third, fourth, classes, b, c, product, alpha, beta, bias, usual)
+        }
+
+        arguments! { @each f32, (bias, usual) => bias: Global<f32>, usual: kernels::Usual }
+    };
+    (@product $Sum:ty, ($bias:ident, $usual:ident) => $($more:ident: $More:ty),*) => {
+        type Product = (TensorMap, TensorMap, GlobalMut<Self>, kernels::Product, $Sum, $Sum, $($More),*);
+
+        fn of_product(
+            ([a, ..], _, b, c, product, alpha, beta): sealed::OfProduct<Self, $Sum>,
             ($bias, $usual): Fused,
         ) -> Self::Product {
             (a, b, c, product, alpha, beta, $($more),*)
         }
+    };
+    (@each $Sum:ty, ($bias:ident, $usual:ident) => $($more:ident: $More:ty),*) => {
+        type Matrices = (
+            Global<Self>, Global<Self>, GlobalMut<Self>, kernels::Product, kernels::Factors, $Sum, $Sum, $($More),*
+        );
+        type Added = (Global<$Sum>, GlobalMut<Self::Parts>, kernels::Product, $Sum, $Sum, $($More),*);
 
         fn of_matrices(
             (a, b, c, product, factors, alpha, beta): sealed::OfMatrices<Self, $Sum>,
@@ -205,7 +231,7 @@ unsafe impl sealed::Kernels for f32 {
     type Lanes = kernels::tensor_tf32;
     type Thin = kernels::tensor_thin_tf32;
     type Finish = kernels::tensor_finish_bf16;
-    arguments!(f32);
+    arguments!(tf32);
 }
 
 // SAFETY: the kernels of `i8`, whose sums are `i32`, as is C: their kernel for parts writes nothing else.
@@ -286,7 +312,7 @@ pub(crate) fn pack<T: Kernels, C: gpu_core::Element>(
     b: View<'_, T>,
     target: &mut Target<'_, C, T::Sum>,
 ) -> Result<[Global<T>; 2], Error> {
-    let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
+    let (a, b) = if plan.swapped != plan.turned { (b, a) } else { (a, b) };
     let given = [a.as_global(), b.as_global()];
     let Some(pack) = &plan.pack else { return Ok(given) };
     let memory = target.aligned();
@@ -325,7 +351,17 @@ pub(crate) fn by_warps<T: Kernels, C: gpu_core::Element>(
         }
         return target.finish::<T>(stream, plan, scales);
     }
-    let arguments = T::of_product((a, b, c, plan.product, alpha, beta), epilogue);
+    let (maps, classes) = match &plan.classes {
+        None => ([a; 4], kernels::Classes { count: 1, ..kernels::Classes::default() }),
+        Some((tensors, classes)) => {
+            let mut maps = [a; 4];
+            for (map, tensor) in maps.iter_mut().zip(tensors) {
+                *map = stream.tensor_map(tensor)?;
+            }
+            (maps, *classes)
+        }
+    };
+    let arguments = T::of_product((maps, classes, b, c, plan.product, alpha, beta), epilogue);
     // SAFETY: the maps are of batches that views hold, or of copies in the scratch memory behind the parts, and nothing
     // outside is copied. The caller has checked that C's matrices are apart, that there is room for the parts, that the
     // bias is long enough for C's shape, to which the kernel keeps, and that C and the scratch memory share nothing

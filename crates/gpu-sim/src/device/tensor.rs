@@ -179,24 +179,27 @@ pub fn store_wait(pending: u32, written: bool) {
 #[track_caller]
 pub fn warpgroup(operation: &'static str, operand: u32) {
     let caller = Location::caller();
-    let none = |_: &[u8]| Vec::new();
-    if on_thread(caller, |engine| engine.arrive_warpgroup((operation, operand), &[], none, caller))
+    let none = |_: &[u8], _: &[u32]| Vec::new();
+    if on_thread(caller, |engine| engine.arrive_warpgroup((operation, operand), &[], &[], none, caller))
         == Some(false)
     {
         suspend();
     }
 }
 
-/// All 128 threads of a warpgroup read tiles of shared memory, offsets and bytes, at once, as the tensor cores do:
-/// `read` makes numbers of the block's shared memory, once for all.
+/// All 128 threads of a warpgroup read tiles of shared memory, offsets and bytes, at once, as the tensor cores do, and
+/// words that each of them brings: `read` makes numbers of the block's shared memory and of the words, thread by thread,
+/// once for all.
 #[track_caller]
 pub fn warpgroup_read(
     operation: &'static str,
     tiles: &[(u32, u32)],
-    read: impl FnOnce(&[u8]) -> Vec<f32>,
+    words: &[u32],
+    read: impl FnOnce(&[u8], &[u32]) -> Vec<f32>,
 ) -> Rc<Vec<f32>> {
     let caller = Location::caller();
-    let arrived = on_thread(caller, |engine| engine.arrive_warpgroup((operation, 0), tiles, read, caller));
+    let arrived =
+        on_thread(caller, |engine| engine.arrive_warpgroup((operation, 0), tiles, words, read, caller));
     match arrived {
         None => return Rc::default(),
         Some(true) => {}

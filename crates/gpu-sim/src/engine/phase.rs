@@ -293,8 +293,15 @@ impl Engine {
         shared: u32,
         tensor: &Box3,
         direction: Direction,
+        place: [i32; 3],
         caller: Caller,
     ) -> usize {
+        let first = i64::from(place[0]) * i64::from(tensor.element);
+        if first % 16 != 0 {
+            let (operation, what) = ("cp.async.bulk.tensor", "bytes from a row to the box");
+            let (value, allowed) = (first.unsigned_abs(), "a multiple of 16");
+            self.raise(FaultKind::InvalidOperand { operation, what, value, allowed }, caller);
+        }
         let offset = self.shared_offset(shared, tensor.bytes(), direction, caller);
         if !offset.is_multiple_of(if tensor.swizzled { 1024 } else { 128 }) {
             self.misaligned(Space::Shared, offset as u64, 128, direction, caller);
@@ -323,7 +330,7 @@ impl Engine {
             }
         }
         let size = tensor.bytes();
-        let offset = self.box_offset(shared, tensor, Direction::Write, caller);
+        let offset = self.box_offset(shared, tensor, Direction::Write, place, caller);
         for &slot in &slots {
             self.check_async(slot, offset, size, Direction::Write, caller);
         }

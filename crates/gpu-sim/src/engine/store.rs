@@ -70,7 +70,7 @@ impl Engine {
         self.progress_check(caller);
         let (slot, tid, gid) = (self.current.slot, self.current.tid, self.current.gid);
         let size = tensor.bytes();
-        let offset = self.box_offset(shared, tensor, Direction::Read, caller);
+        let offset = self.box_offset(shared, tensor, Direction::Read, place, caller);
         self.check_async(slot, offset, size, Direction::Read, caller);
         if self.block().shared.first_unwritten(offset, size).is_some() {
             self.unwritten(Space::Shared, offset as u64, size, Access::Read, caller);

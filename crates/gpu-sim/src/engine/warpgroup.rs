@@ -24,6 +24,8 @@ pub(crate) struct Meeting {
     /// The first to come.
     first: u32,
     arrived: u32,
+    /// What each thread brings, equally many words, in the order of their numbers.
+    words: Vec<u32>,
 }
 
 /// The warpgroups of a block: who waits, and what the last operation read.
@@ -46,7 +48,8 @@ impl Engine {
         &mut self,
         (operation, operand): (&'static str, u32),
         tiles: &[(u32, u32)],
-        read: impl FnOnce(&[u8]) -> Vec<f32>,
+        words: &[u32],
+        read: impl FnOnce(&[u8], &[u32]) -> Vec<f32>,
         caller: Caller,
     ) -> bool {
         self.progress_check(caller);
@@ -71,7 +74,10 @@ impl Engine {
         if let Some(detail) = gone {
             self.raise(FaultKind::WarpgroupDivergence { operation, detail }, caller);
         }
-        let fresh = || Meeting { operation, operand, site: caller, first: tid, arrived: 0 };
+        let fresh = || {
+            let words = vec![0; words.len() * WARPGROUP as usize];
+            Meeting { operation, operand, site: caller, first: tid, arrived: 0, words }
+        };
         let meeting = self.blocks[slot].groups.meetings[group].get_or_insert_with(fresh);
         if (meeting.operation, meeting.operand) != (operation, operand) || !same_place(meeting.site, caller) {
             let (other, site) = (meeting.operation, meeting.site);
@@ -79,13 +85,15 @@ impl Engine {
             let detail = format!("thread {who:?} is at {other}, {}:{}", site.file(), site.line());
             self.raise(FaultKind::WarpgroupDivergence { operation, detail }, caller);
         }
+        let place = (tid - first) as usize * words.len();
+        meeting.words[place..][..words.len()].copy_from_slice(words);
         meeting.arrived += 1;
         if meeting.arrived < WARPGROUP {
             let thread = &mut self.blocks[slot].threads[tid as usize];
             (thread.status, thread.site) = (Status::Warpgroup, Some(caller));
             return false;
         }
-        self.blocks[slot].groups.meetings[group] = None;
+        let met = self.blocks[slot].groups.meetings[group].take();
         if !tiles.is_empty() {
             self.read_tiles(first, tiles, caller);
             if self.record == Record::Full {
@@ -93,8 +101,9 @@ impl Engine {
                 let site = self.site(caller);
                 self.log_event(Event { site, operation, size: 0, extra: size, address: 0 });
             }
-            let bytes = read(self.blocks[slot].shared.bytes());
-            self.blocks[slot].groups.read[group] = Rc::new(bytes);
+            let words = met.map_or_else(Vec::new, |meeting| meeting.words);
+            let numbers = read(self.blocks[slot].shared.bytes(), &words);
+            self.blocks[slot].groups.read[group] = Rc::new(numbers);
         }
         self.progressed = true;
         for other in (first..first + WARPGROUP).filter(|&other| other != tid) {

@@ -3,17 +3,20 @@
 use gpu_std::launch::LaunchConfig;
 use gpu_std::tensor_map::{Format, Swizzle, Tensor};
 use gpu_tensor_kernels::{
-    FINISH_SHARED_BYTES, FINISH_THREADS, Factors, LANES_SHARED_BYTES, LANES_THREADS, PAIR, PAIR_SHARED_BYTES,
-    PAIR_SUMS, Product, ROWS, THIN_SHARED_BYTES, THIN_THREADS, THIN_TILE, TILE, boxes, columns, finished,
-    output_box, pair_boxes, part_leading, shared_bytes, threads,
+    CLASSES, Classes, FINISH_SHARED_BYTES, FINISH_THREADS, Factors, LANES_SHARED_BYTES, LANES_THREADS, PAIR,
+    PAIR_SHARED_BYTES, PAIR_SUMS, Product, ROWS, THIN_SHARED_BYTES, THIN_THREADS, THIN_TILE, TILE, boxes,
+    columns, finished, output_box, pair_boxes, part_leading, shared_bytes, threads,
 };
 
 mod parts;
+mod tf32;
+mod way;
 
 pub use parts::split;
-use parts::{is_thin, thin_saves};
+pub use way::Choice;
+use way::Way;
 
-use super::pack::{ALIGNMENT, Pack, Packs, is_aligned};
+use super::pack::{ALIGNMENT, Pack, is_aligned};
 use super::{blocks, extent};
 use crate::error::Error;
 use crate::matrix::{BatchLayout, Order};
@@ -36,12 +39,18 @@ pub struct Plan {
     pub product: Product,
     /// Where the sums are in parts: how those are added, and shapes and strides of C.
     pub finish: Option<(LaunchConfig, Product)>,
-    /// Whether the factors change places: `Cᵀ = Bᵀ · Aᵀ` makes a column-major C row-major.
+    /// Whether the factors change places: `Cᵀ = Bᵀ · Aᵀ` makes a column-major C row-major, and the larger factor the
+    /// first one.
     pub swapped: bool,
+    /// Whether the rows of `product` are columns of the C that `finish` has.
+    pub turned: bool,
     /// The launch before that copies factors into the scratch memory.
     pub pack: Option<Pack>,
-    /// A and B, after all that; `None` where the copy engine does not take one of them.
+    /// A and B, after all that; `None` where the copy engine does not take one of them. Of an A in classes it is the
+    /// first of those.
     pub factors: Option<[Tensor; 2]>,
+    /// A by classes of its lines, where it takes it so.
+    pub classes: Option<([Tensor; CLASSES as usize], Classes)>,
 }
 
 /// A product by the kernel for factors of few rows or columns.
@@ -55,63 +64,6 @@ pub struct Thin {
     pub factors: Factors,
     /// Whether the factors change places once more.
     pub swapped: bool,
-}
-
-/// What of a kernel and of copies is decided by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// The tile, where not the plan's.
-    pub variant: Option<TensorVariant>,
-    /// Which factors are copied.
-    pub packs: Packs,
-}
-
-impl Choice {
-    /// That of a variant, or of none.
-    pub const fn of(variant: Option<TensorVariant>) -> Self {
-        let packs = match variant {
-            None => Packs::WherePays,
-            Some(TensorVariant::Packed) => Packs::Always,
-            Some(
-                TensorVariant::Lanes
-                | TensorVariant::Narrow
-                | TensorVariant::Wide
-                | TensorVariant::Cluster
-                | TensorVariant::Thin,
-            ) => Packs::Never,
-        };
-        Self { variant, packs }
-    }
-
-    /// Whether a product, C = A · B of these layouts and addresses with C row-major, is computed as that of a thin
-    /// factor, which are read where they lie.
-    fn is_thin(self, bytes: usize, factors: [BatchLayout; 2], addresses: [u64; 2], shape: [u32; 3]) -> bool {
-        match self.variant {
-            None => {
-                is_thin(shape) || {
-                    let copied = self.packs.candidates(bytes, factors, addresses);
-                    thin_saves(bytes, copied, shape, factors[0].count)
-                }
-            }
-            variant => variant == Some(TensorVariant::Thin),
-        }
-    }
-
-    /// That of a product of tf32, whose factors are always copied unless one is thin: the copy engine and the
-    /// tensor cores take 32 bits along `k` only.
-    pub const fn tf32(variant: Option<TensorVariant>) -> Self {
-        Self { variant, packs: Packs::AlongInner }
-    }
-
-    /// That of a product of `i8`, of whose factors those are copied that the tensor cores do not take, unless one
-    /// is thin: they take bytes along `k` only.
-    pub const fn i8(variant: Option<TensorVariant>) -> Self {
-        let packs = match variant {
-            Some(TensorVariant::Packed) => Packs::AlongInner,
-            _ => Packs::AlongInnerWhereNeeded,
-        };
-        Self { variant, packs }
-    }
 }
 
 impl Plan {
@@ -131,7 +83,7 @@ impl Plan {
         sums: bool,
         choice: Choice,
     ) -> Result<Self, Error> {
-        let Choice { variant, packs } = choice;
+        let variant = choice.variant;
         let swapped = c.matrix.order() == Order::ColumnMajor;
         if swapped {
             (a, b, c) = (b.transposed(), a.transposed(), c.transposed());
@@ -141,10 +93,13 @@ impl Plan {
         let n = extent("the number of columns of C", c.matrix.columns())?;
         let k = extent("the inner length of a product", a.matrix.columns())?;
         let k = if sums { k } else { 0 };
-        let (parts, part) = split(bytes, [m, n, k], c.count);
-        let of_parts = if parts == 1 { 0 } else { parts_len(parts, [m, n], c.count) };
-        let is_thin = choice.is_thin(bytes, [a, b], [a_address, b_address], [m, n, k]);
-        let packs = if sums && !is_thin { packs } else { Packs::Never };
+        let Way { parts, part, is_thin, turned, packs, of_parts } =
+            Way::new(bytes, choice, [a, b], [a_address, b_address], [m, n, k], sums);
+        let (m, n) = if turned { (n, m) } else { (m, n) };
+        if turned {
+            (a, b) = (b.transposed(), a.transposed());
+            (a_address, b_address) = (b_address, a_address);
+        }
         let pack = Pack::new(packs, bytes, [a, b], [a_address, b_address], of_parts)?;
         if let Some(pack) = &pack {
             [a, b] = pack.layouts;
@@ -154,9 +109,14 @@ impl Plan {
         let count = c.count as u128 * u128::from(parts);
         let tiles = |sums| u128::from(m.div_ceil(ROWS)) * u128::from(n.div_ceil(columns(sums))) * count;
         let multiprocessors = multiprocessors.max(1);
+        let classes = (bytes == size_of::<f32>() && !is_aligned(a, a_address, bytes) && k > 0)
+            .then(|| tf32::classes(a, a_address))
+            .flatten();
         let narrow = match variant {
             Some(TensorVariant::Narrow) => true,
             Some(TensorVariant::Wide | TensorVariant::Cluster) => false,
+            // The other tile takes words along `k` only, and not in classes.
+            _ if bytes == size_of::<f32>() && (across[0] || classes.is_some()) => true,
             _ => is_narrow(multiprocessors, [128, 64].map(tiles)),
         };
         let sums = if narrow { 64 } else { 128 };
@@ -178,8 +138,12 @@ impl Plan {
             leading: [a, b].map(|layout| layout.matrix.leading_dimension() as u64),
             batch: [a, b].map(|layout| layout.stride as u64),
             vectors: [aligned(a, a_address), aligned(b, b_address)],
+            rounds: [0, 1].map(|at| u32::from(pack.is_none_or(|pack| !pack.copied[at]))),
         };
-        let a = tensor(a, a_address, a_box);
+        let a = match &classes {
+            Some(([first, ..], _)) => Some(*first),
+            None => tensor(a, a_address, a_box),
+        };
         let b = tensor(b, b_address, b_box);
         let lane_tiles = u128::from(m.div_ceil(TILE)) * u128::from(n.div_ceil(TILE)) * count;
         let lanes = LaunchConfig::linear(blocks(lane_tiles)?, LANES_THREADS).shared(LANES_SHARED_BYTES);
@@ -214,25 +178,38 @@ impl Plan {
             c_across: 0,
         };
         let (mut product, mut finish) = (product, None);
-        if parts > 1 {
+        if of_parts > 0 {
             let elements = u128::from(m) * u128::from(n) * c.count as u128;
             let grid = blocks(elements.div_ceil(finished(parts).into()))?;
             let adds = LaunchConfig::linear(grid, FINISH_THREADS).shared(FINISH_SHARED_BYTES);
-            finish = Some((adds, product));
+            finish = Some((adds, Product { c_across: u32::from(turned), ..product }));
             product.c_leading = part_leading(n);
             product.c_batch = u64::from(m) * part_leading(n);
             (product.narrow, product.vectors) = (0, 2);
         }
-        let written = if parts > 1 { scratch } else { c_address };
+        let written = if of_parts > 0 { scratch } else { c_address };
         if paired && output(&product, written).is_none() {
             product.vectors = product.vectors.min(1);
         }
-        let shared = if paired { PAIR_SHARED_BYTES } else { shared_bytes(sums) };
+        let shared = if paired { PAIR_SHARED_BYTES } else { shared_bytes(bytes as u32, sums) };
         let launch = LaunchConfig::linear(grid, threads(sums)).shared(shared);
         let thin = if is_thin { Some(Thin::new(product, factors, count)?) } else { None };
         let lanes = (lanes, factors);
         let factors = a.zip(b).map(|(a, b)| [a, b]);
-        Ok(Self { launch, sums, paired, lanes, thin, product, finish, swapped, pack, factors })
+        Ok(Self {
+            launch,
+            sums,
+            paired,
+            lanes,
+            thin,
+            product,
+            finish,
+            swapped,
+            turned,
+            pack,
+            factors,
+            classes,
+        })
     }
 
     /// What the product is written to, C or the sums of the parts at this address, as the copy engine writes it for
@@ -265,11 +242,6 @@ impl Thin {
     }
 }
 
-/// Sums that the parts of products take.
-fn parts_len(parts: u32, [m, n]: [u32; 2], count: usize) -> usize {
-    parts as usize * m as usize * part_leading(n) as usize * count
-}
-
 /// Words of scratch memory for a product of factors at `addresses`, whose elements have `bytes` bytes: the sums of the
 /// parts, then copies of factors. What is not zero has room for a start at [`ALIGNMENT`].
 ///
@@ -288,12 +260,15 @@ pub fn scratch_len(
     let m = extent("the number of rows of C", c.matrix.rows())?;
     let n = extent("the number of columns of C", c.matrix.columns())?;
     let k = extent("the inner length of a product", a.matrix.columns())?;
-    let (parts, _) = split(bytes, [m, n, k], c.count);
-    let parts = if parts == 1 { 0 } else { parts_len(parts, [m, n], c.count) };
-    let is_thin = choice.is_thin(bytes, [a, b], [a_address, b_address], [m, n, k]);
-    let packs = if is_thin { Packs::Never } else { choice.packs };
-    let copies = Pack::new(packs, bytes, [a, b], [a_address, b_address], parts)?.map_or(0, |pack| pack.words);
-    Ok(if parts + copies == 0 { 0 } else { parts + copies + ALIGNMENT / 4 - 1 })
+    let Way { turned, packs, of_parts, .. } =
+        Way::new(bytes, choice, [a, b], [a_address, b_address], [m, n, k], true);
+    if turned {
+        (a, b) = (b.transposed(), a.transposed());
+        (a_address, b_address) = (b_address, a_address);
+    }
+    let copies =
+        Pack::new(packs, bytes, [a, b], [a_address, b_address], of_parts)?.map_or(0, |pack| pack.words);
+    Ok(if of_parts + copies == 0 { 0 } else { of_parts + copies + ALIGNMENT / 4 - 1 })
 }
 
 /// Whether the tile of half the columns takes less time, for products of so many tiles of each kind: each wave of

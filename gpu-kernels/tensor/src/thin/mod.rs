@@ -3,21 +3,26 @@
 //! A block computes 128 × 32 elements of C with 8 warps, 16 × 32 each. Tiles of A and B, 128 bytes deep along `k`,
 //! go through a ring of three stages in shared memory, as in `lanes.rs`. There a line of A begins as far behind a
 //! multiple of 16 bytes as it does in memory, so that 16 bytes are copied at once whatever the alignment, but for a
-//! line's ends; a fragment's words are put together from elements, at the same places in all steps. The few
-//! elements of B come one by one, through registers, and lie along `k`.
+//! line's ends; a fragment's words are put together from elements, at the same places in all steps. The few elements of
+//! B come one by one and lie along `k`: as asynchronous copies, of 32 bits, or through registers.
 
-use gpu_std::async_copy::{commit, copy, wait};
+use gpu_std::async_copy::{commit, wait};
 use gpu_std::memory::{Global, GlobalMut, Shared};
-use gpu_std::mma::multiply_add;
+use gpu_std::mma::{multiply_add, round_tf32};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, rolled, shared, unroll, warp};
 
 use crate::epilogue::Epilogue;
-use crate::lanes::{Factors, by_element};
+use crate::lanes::Factors;
 use crate::output::Output;
-use crate::pack::round_tf32;
 use crate::place::{Place, Product};
 use crate::store;
+
+mod few;
+mod large;
+
+use few::Elements;
+use large::Copies;
 
 /// Rows and columns of a block's tile of C.
 pub const THIN_TILE: [u32; 2] = [128, 32];
@@ -71,172 +76,10 @@ impl<T: Output> Factor<T> {
     }
 }
 
-/// What a thread copies of A: the vectors of 16 bytes at one place of each `step`th line. Those lines begin alike:
-/// `step` of them are a multiple of 16 bytes, whatever is between lines, and so is a stage.
-struct Copies {
-    /// Where the first line begins, in elements of the matrix.
-    start: u64,
-    /// The tile's line, and the place in it as if lines began at multiples of 16 bytes.
-    line: u32,
-    place: u32,
-    shift: u32,
-    step: u32,
-}
-
-impl Copies {
-    #[device]
-    #[inline(always)]
-    fn of<T: Output>(a: &Factor<T>, k: u32, line: u32, vector: u32, step: u32) -> Self {
-        let first = if a.across { k } else { a.first };
-        Self {
-            start: u64::from(first + line) * a.leading,
-            line,
-            place: vector * Factor::<T>::VECTOR,
-            shift: a.shift(line, k),
-            step,
-        }
-    }
-
-    /// Starts the copies of `LOADS` vectors of 16 bytes, `N` elements each, from `k` on. Zeros are needed along
-    /// `k`, and to `rows`: where that is zero what lies behind the matrix's rows may be anything.
-    #[device]
-    #[inline(always)]
-    fn start<T: Output, const N: usize, const LOADS: usize>(
-        &mut self,
-        a: &Factor<T>,
-        tile: Shared<T>,
-        k: u32,
-        rows: u32,
-    ) {
-        let (first, line, line_end, length, needed) = if a.across {
-            let is_row = rows > 0 || a.first + self.place < a.extent + self.shift;
-            (a.first, k + self.line, a.k, a.extent, if is_row { u32::MAX } else { 0 })
-        } else {
-            (k, a.first + self.line, a.extent, a.k, rows.max(a.extent))
-        };
-        let begin = first + self.place;
-        let last = line + (LOADS as u32 - 1) * self.step;
-        let down = self.step * a.pitch();
-        let between = u64::from(self.step) * a.leading;
-        // Where nothing is between lines, what comes before one and behind it may be read, as far as the matrix
-        // goes; of the latter the sums along `k` must not see anything.
-        let (start, shift) = (self.start + u64::from(begin), u64::from(self.shift));
-        let end = start + (LOADS as u64 - 1) * between + u64::from(Factor::<T>::VECTOR);
-        let follows = a.dense && start >= shift;
-        // Not computed before all steps, where it would take registers from them.
-        let is_followed = a.dense && a.across && end <= u64::from(opaque(line_end)) * a.leading + shift;
-        let is_whole = (begin >= self.shift || follows)
-            && (begin + Factor::<T>::VECTOR <= length + self.shift
-                || is_followed && begin < length + self.shift);
-        let target = tile.offset(self.line * a.pitch() + self.place);
-        if is_whole {
-            let first = start - shift;
-            unroll::<LOADS>(|at| {
-                if line + at as u32 * self.step < line_end {
-                    copy::<T, N>(target, at as u32 * down, a.matrix.offset(first + at as u64 * between), 0);
-                }
-            });
-        }
-        if needed > 0 && (!is_whole || last >= line_end && needed > line_end) {
-            let mut at = 0;
-            while at < LOADS as u32 {
-                at = rolled(at);
-                let line = line + at * self.step;
-                let length = if line < line_end { length } else { 0 };
-                if line < needed && !(is_whole && line < line_end) {
-                    let source = a.matrix.offset(self.start + u64::from(at) * between);
-                    by_element::<T, N>(target.offset(at * down), source, begin, self.shift, length);
-                }
-                at += 1;
-            }
-        }
-        if a.across {
-            self.start += u64::from(Factor::<T>::DEPTH) * a.leading;
-        }
-    }
-}
-
-/// What a thread copies of B: `N` elements of a stage.
-#[derive(Clone, Copy)]
-struct Elements {
-    /// The first one's row, of the stage, and column, of the tile.
-    k: u32,
-    column: u32,
-    /// Columns to the next one, where a line lies along `k`.
-    right: u32,
-}
-
-impl Elements {
-    /// Neighbours in memory are read by neighbouring lanes: 32 along `k`, or across 8, of four lines, which fall into
-    /// different banks where they are written.
-    #[device]
-    #[inline(always)]
-    fn of<const N: usize>(across: bool) -> Self {
-        let (warp, lane) = (thread_idx_x() / 32, warp::lane_id());
-        let chunks = N as u32 / 4;
-        if across {
-            Self { k: warp * chunks * 4 + lane / 8, column: lane % 8, right: 8 }
-        } else {
-            Self { k: warp % chunks * 32 + lane, column: warp / chunks, right: 8 / chunks }
-        }
-    }
-
-    /// The row and column of element `at`, from the stage's first row and the tile's first column.
-    #[inline(always)]
-    fn place(&self, across: bool, at: u32) -> [u32; 2] {
-        if across {
-            [self.k + at / 4 * 4, self.column + at % 4 * 8]
-        } else {
-            [self.k, self.column + at * self.right]
-        }
-    }
-
-    /// Reads the elements of the stage from `k` on; zeros where none is.
-    #[device]
-    #[inline(always)]
-    fn read<T: Output, const N: usize>(&self, b: &Factor<T>, k: u32) -> [T; N] {
-        let mut values = [T::default(); N];
-        let (row, column) = (k + self.k, b.first + self.column);
-        let (line, place, lines) = if b.across { (row, column, 4) } else { (column, row, self.right) };
-        let first = b.matrix.offset(u64::from(line) * b.leading + u64::from(place));
-        let between = u64::from(lines) * b.leading;
-        if b.across {
-            unroll::<N>(|at| {
-                let (down, right) = (at as u32 / 4 * 4, at as u32 % 4 * 8);
-                if row + down < b.k && column + right < b.extent {
-                    values[at] = first.offset(at as u64 / 4 * between).read(right);
-                }
-            });
-        } else {
-            unroll::<N>(|at| {
-                if row < b.k && column + at as u32 * self.right < b.extent {
-                    values[at] = first.offset(at as u64 * between).read(0);
-                }
-            });
-        }
-        values
-    }
-
-    /// Puts those of the columns that fragments have into shared memory, tf32 rounded.
-    #[device]
-    #[inline(always)]
-    fn write<T: Output, const N: usize>(&self, across: bool, tile: Shared<T>, values: [T; N], columns: u32) {
-        // What is known of them would be computed before all stages, for registers of its own.
-        let (k, column) = (opaque(self.k), opaque(self.column));
-        let own = Self { k, column, ..*self };
-        unroll::<N>(|at| {
-            let [row, column] = own.place(across, at as u32);
-            if column < columns {
-                let place = column * const { Factor::<T>::ALONG_PITCH } + row;
-                if const { N == 4 } {
-                    tile.cast::<u32>().write(place, round_tf32(T::bits(values[at].widen())));
-                } else {
-                    tile.write(place, values[at]);
-                }
-            }
-        });
-    }
-}
+/// Eights of columns that a tile has.
+const G: usize = THIN_TILE[1] as usize / 8;
+/// Sums of a thread.
+const SUMS: usize = 4 * G;
 
 /// Where a lane's elements of A's tile are, the same in each stage.
 struct Places<const PER: usize> {
@@ -297,7 +140,7 @@ impl<const PER: usize> Places<PER> {
     fn multiply<T: Output, const WHOLE: bool, const BLOCKS: usize>(
         &self,
         (a_tile, b_tile): (Shared<T>, Shared<T>),
-        sums: &mut [u32; 16],
+        sums: &mut [u32; SUMS],
     ) {
         let pitch = const { DEPTH_BYTES / 4 + 4 };
         let lane = warp::lane_id();
@@ -321,7 +164,7 @@ impl<const PER: usize> Places<PER> {
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-pub(crate) fn product<T: Output, E: Epilogue<T::Scale>, const N: usize, const PER: usize>(
+pub(crate) fn product<T: Output, F: Epilogue<T::Scale>, const N: usize, const PER: usize, const E: usize>(
     a: Global<T>,
     b: Global<T>,
     c: GlobalMut<T>,
@@ -329,9 +172,10 @@ pub(crate) fn product<T: Output, E: Epilogue<T::Scale>, const N: usize, const PE
     factors: Factors,
     alpha: T::Scale,
     beta: T::Scale,
-    epilogue: E,
+    epilogue: F,
 ) {
     const { assert!(N as u32 == Factor::<T>::VECTOR && PER as u32 == Factor::<T>::PER) };
+    const { assert!(E as u32 * THIN_THREADS == 8 * G as u32 * Factor::<T>::DEPTH) };
     let depth = const { Factor::<T>::DEPTH };
     let stages = shared::dynamic().array::<T>(THIN_SHARED_BYTES / size_of::<T>() as u32);
     let [tile_rows, tile_columns] = THIN_TILE;
@@ -361,7 +205,7 @@ pub(crate) fn product<T: Output, E: Epilogue<T::Scale>, const N: usize, const PE
     let mut copies = Copies::of(&a, first, thread / in_line, thread % in_line, THIN_THREADS / in_line);
     let mut ends = Copies::of(&a, first, thread % lines, in_line, lines);
     let has_ends = thread < lines && ends.shift > 0;
-    let elements = Elements::of::<N>(b.across);
+    let elements = Elements::<E>::of(b.across);
     let warp_row = thread / 32 * 16;
     let places = Places::<PER>::of(&a, warp_row, first);
     let strides = a.matrix.address() | (a.leading * size_of::<T>() as u64);
@@ -370,8 +214,10 @@ pub(crate) fn product<T: Output, E: Epilogue<T::Scale>, const N: usize, const PE
     // Rows that fragments have.
     let rows = product.m.next_multiple_of(16);
     let steps = (end - first).div_ceil(depth);
-    let mut sums = [0; 16];
-    let mut of_b = [T::default(); N];
+    let mut sums = [0; SUMS];
+    let mut of_b = [T::default(); E];
+    // Of few columns only some of the fragments are computed.
+    let of_fragments = if columns > 8 { tile_columns } else { 8 };
     let mut step = 0;
     // Copies are two stages ahead, in one place of the code: they are most of it.
     while step < steps + (STAGES - 1) {
@@ -379,28 +225,37 @@ pub(crate) fn product<T: Output, E: Epilogue<T::Scale>, const N: usize, const PE
         if step >= STAGES - 1 {
             // The stage to be multiplied has arrived, and behind the barrier nobody reads the one before any longer.
             wait::<{ STAGES - 2 }>();
+            if const { PER == 1 } {
+                elements.round(stage(step - (STAGES - 1)).1, of_fragments);
+            }
             sync_threads();
         }
-        if step > 0 && step <= steps {
-            elements.write(b.across, stage(step - 1).1, of_b, if columns > 8 { tile_columns } else { 8 });
+        if const { PER != 1 } && step > 0 && step <= steps {
+            elements.write(b.across, stage(step - 1).1, of_b, of_fragments);
         }
         if step < steps {
             let (tile, k) = (stage(step).0, first + step * depth);
             // Zeros of rows that are not there stay.
             let rows = if step < STAGES { rows } else { 0 };
-            copies.start::<T, N, 4>(&a, tile, k, rows);
+            let vector = const { N as u32 };
+            let is_inner = step >= STAGES && k >= vector && k + depth + vector <= end;
+            copies.start::<T, N, 4>(&a, tile, k, rows, is_inner);
             if has_ends {
-                ends.start::<T, N, 1>(&a, tile, k, rows);
+                ends.start::<T, N, 1>(&a, tile, k, rows, is_inner);
             }
-            of_b = elements.read(&b, k);
+            if const { PER == 1 } {
+                elements.copy(&b, stage(step).1, k, of_fragments);
+            } else {
+                of_b = elements.read(&b, k);
+            }
         }
         commit();
         if step >= STAGES - 1 && row + warp_row < product.m {
             let stage = stage(step - (STAGES - 1));
-            match (is_whole, columns > 8) {
-                (true, true) => places.multiply::<T, true, 4>(stage, &mut sums),
+            match (is_whole || const { PER == 1 }, columns > 8) {
+                (true, true) => places.multiply::<T, true, G>(stage, &mut sums),
                 (true, false) => places.multiply::<T, true, 1>(stage, &mut sums),
-                (false, true) => places.multiply::<T, false, 4>(stage, &mut sums),
+                (false, true) => places.multiply::<T, false, G>(stage, &mut sums),
                 (false, false) => places.multiply::<T, false, 1>(stage, &mut sums),
             }
         }
@@ -416,7 +271,7 @@ pub(crate) fn product<T: Output, E: Epilogue<T::Scale>, const N: usize, const PE
 #[device]
 #[inline(always)]
 fn write<T: Output, E: Epilogue<T::Scale>>(
-    sums: &[u32; 16],
+    sums: &[u32; SUMS],
     staging: Shared<u32>,
     c: GlobalMut<T>,
     product: &Product,
@@ -427,7 +282,7 @@ fn write<T: Output, E: Epilogue<T::Scale>>(
     const PITCH: u32 = THIN_TILE[1] + 1;
     let (thread, lane) = (thread_idx_x(), warp::lane_id());
     let own = (thread / 32 * 16 + lane / 4) * PITCH + lane % 4 * 2;
-    unroll::<16>(|at| {
+    unroll::<SUMS>(|at| {
         staging.write(own + (at / 2 % 2 * 8) as u32 * PITCH + (at / 4 * 8 + at % 2) as u32, sums[at]);
     });
     sync_threads();
