@@ -19,7 +19,7 @@ pub trait Output: wgmma::Factor {
     /// Whether tiles of A, and of B, may be contiguous across `k`.
     const ACROSS: [bool; 2];
 
-    /// Whether lines of A may be in classes, as [`rows`] has them.
+    /// Whether lines of A may be in classes, as `rows.rs` has them.
     const CLASSES: bool;
 
     /// Adds the product of two tiles in shared memory to the sums of warpgroup `group`, which has its part of A's rows.
