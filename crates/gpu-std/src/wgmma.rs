@@ -151,7 +151,7 @@ pub fn multiply_add<T: Factor, const A_ACROSS: bool, const B_ACROSS: bool, const
 /// # };
 /// # let launch = LaunchConfig::linear(1, 128).shared(128 * 128 + 8);
 /// # // SAFETY: the simulator checks every access.
-/// # unsafe { sums::launch(&simulator, launch, TensorMap::encode(&tensor).unwrap(), GlobalMut::from_raw(y)) }?;
+/// # unsafe { sums::launch(&simulator, launch, TensorMap::simulated(tensor).unwrap(), GlobalMut::from_raw(y)) }?;
 /// # let mut bytes = [0; 512];
 /// # simulator.read(y, &mut bytes)?;
 /// # for (row, sum) in bytes.chunks_exact(4).enumerate() {
