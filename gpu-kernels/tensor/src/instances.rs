@@ -1,9 +1,11 @@
-//! Which products the PTX modules hold.
+//! Which products the PTX modules hold. Copies, products and the addition of parts follow each other closely, so that all
+//! are programmatic: a launch costs a few microseconds where the whole product takes ten.
 
 use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::tensor_map::TensorMap;
+use gpu_std::thread::{grid_dependency_synchronize, trigger_launch_completion};
 
 use crate::epilogue::{Plain, Usual};
 use crate::finish::finish;
@@ -27,7 +29,7 @@ macro_rules! products_by_warps {
         /// A product of matrices in boxes of [`boxes`](crate::boxes) by blocks of [`threads`](crate::threads()) threads
         /// with [`shared_bytes`](crate::shared_bytes()), at most as many as C has tiles of [`ROWS`](crate::ROWS) ×
         /// [`columns`](crate::columns()).
-        #[kernel(images = sm_90a, launch_bounds $bounds)]
+        #[kernel(images = sm_90a, launch_bounds $bounds, programmatic)]
         pub fn $name(
             a: TensorMap,
             b: TensorMap,
@@ -64,7 +66,7 @@ macro_rules! products_of_tf32 {
     ($($name:ident: $sums:literal, $lies:ident, $bounds:tt;)*) => { $(
         /// The same of tf32, whose A comes as it lies, in boxes of [`boxes`](crate::boxes) by its first map or, where
         /// its lines are in classes, in boxes of [`class_box`](crate::class_box).
-        #[kernel(images = sm_90a, launch_bounds $bounds)]
+        #[kernel(images = sm_90a, launch_bounds $bounds, programmatic)]
         pub fn $name(
             a: TensorMap,
             second: TensorMap,
@@ -129,7 +131,7 @@ macro_rules! products_of_matrices {
         $name:ident: $by:ident, $T:ident, ($($number:literal),*)
     ) => {
         #[doc = products_of_matrices!(@doc $by)]
-        #[kernel(images = sm_80, launch_bounds(256, 2))]
+        #[kernel(images = sm_80_90, launch_bounds(256, 2), programmatic)]
         pub fn $name(
             a: Global<$T>,
             b: Global<$T>,
@@ -140,6 +142,8 @@ macro_rules! products_of_matrices {
             beta: $Scale,
             $($more)*
         ) {
+            grid_dependency_synchronize();
+            trigger_launch_completion();
             $by::product::<$T, _, $($number),*>(a, b, c, product, factors, alpha, beta, $epilogue);
         }
     };
@@ -175,7 +179,7 @@ macro_rules! finishes {
     (@one $Scale:ident, ($($more:tt)*) $epilogue:expr, $name:ident: $T:ident) => {
         /// Adds the parts of sums: of [`finished`](crate::finished()) elements of C in a block of
         /// [`FINISH_THREADS`](crate::FINISH_THREADS) threads with [`FINISH_SHARED_BYTES`](crate::FINISH_SHARED_BYTES).
-        #[kernel(images = sm_80, launch_bounds(256))]
+        #[kernel(images = sm_80_90, launch_bounds(256), programmatic)]
         pub fn $name(
             partials: Global<$Scale>,
             c: GlobalMut<$T>,
@@ -184,6 +188,8 @@ macro_rules! finishes {
             beta: $Scale,
             $($more)*
         ) {
+            grid_dependency_synchronize();
+            trigger_launch_completion();
             finish::<$T, _>(partials, c, &product, (alpha, beta), $epilogue);
         }
     };
@@ -196,21 +202,27 @@ finishes! {
 finishes! { i32, () Plain; tensor_finish_i8: i8; }
 
 /// Copies factors of 16 bits into aligned lines, by blocks of [`PACK_THREADS`](crate::PACK_THREADS) threads.
-#[kernel(images = sm_80, launch_bounds(256))]
+#[kernel(images = sm_80_90, launch_bounds(256), programmatic)]
 pub fn tensor_pack_16(a: Global<u16>, b: Global<u16>, packed: GlobalMut<u32>, packing: Packing) {
+    grid_dependency_synchronize();
+    trigger_launch_completion();
     pack::halves(a, b, packed, &packing);
 }
 
 /// Copies factors of `f32` into aligned lines along `k`, rounded to tf32, by blocks of [`PACK_THREADS`](crate::PACK_THREADS) threads
 /// with [`PACK_SHARED_BYTES`](crate::PACK_SHARED_BYTES).
-#[kernel(images = sm_80, launch_bounds(256))]
+#[kernel(images = sm_80_90, launch_bounds(256), programmatic)]
 pub fn tensor_pack_tf32(a: Global<u32>, b: Global<u32>, packed: GlobalMut<u32>, packing: Packing) {
+    grid_dependency_synchronize();
+    trigger_launch_completion();
     pack::tf32(a, b, packed, &packing);
 }
 
 /// Copies factors of bytes into aligned lines along `k`, by blocks of [`PACK_THREADS`](crate::PACK_THREADS) threads
 /// with [`PACK_SHARED_BYTES`](crate::PACK_SHARED_BYTES).
-#[kernel(images = sm_80, launch_bounds(256))]
+#[kernel(images = sm_80_90, launch_bounds(256), programmatic)]
 pub fn tensor_pack_i8(a: Global<u8>, b: Global<u8>, packed: GlobalMut<u32>, packing: Packing) {
+    grid_dependency_synchronize();
+    trigger_launch_completion();
     pack::bytes(a, b, packed, &packing);
 }
