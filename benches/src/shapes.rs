@@ -67,6 +67,11 @@ pub(crate) fn logarithmic(bits: u64, low: usize, high: usize) -> usize {
     ((low as f64 * (high as f64 / low as f64).powf(unit)) as usize).clamp(low, high)
 }
 
+/// A selection of all keys, from which a result in any order spares the sort.
+pub fn all_keys() -> Shape {
+    Shape { op: Op::TopK(1 << 26), element: "f32", len: 1 << 26, cut: Cut::Rows(1 << 26), drawn: false }
+}
+
 /// Those of the figures, then 100 that the seed draws.
 pub fn shapes() -> Vec<Shape> {
     let figure = |op, element, len, cut| Shape { op, element, len, cut, drawn: false };
@@ -130,20 +135,25 @@ pub fn offsets(len: usize, cut: Cut) -> Vec<u32> {
     offsets
 }
 
-/// The median milliseconds of a launch, of batches of launches between two events.
+/// The median milliseconds of a launch, of batches of launches between two events; where it is a selection, of what `selected` says.
 ///
 /// # Errors
 /// Those of the device; a result that is not the CPU's.
-pub fn measure(device: &Device, shape: &Shape, is_checked: bool) -> Result<f64, Error> {
+pub fn measure(device: &Device, shape: &Shape, selected: TopK, is_checked: bool) -> Result<f64, Error> {
     match shape.element {
-        "f32" => of_type::<f32>(device, shape, is_checked),
-        "f64" => of_type::<f64>(device, shape, is_checked),
-        "i32" => of_type::<i32>(device, shape, is_checked),
-        _ => of_type::<u8>(device, shape, is_checked),
+        "f32" => of_type::<f32>(device, shape, selected, is_checked),
+        "f64" => of_type::<f64>(device, shape, selected, is_checked),
+        "i32" => of_type::<i32>(device, shape, selected, is_checked),
+        _ => of_type::<u8>(device, shape, selected, is_checked),
     }
 }
 
-fn of_type<K: Element + SortKey>(device: &Device, shape: &Shape, is_checked: bool) -> Result<f64, Error> {
+fn of_type<K: Element + SortKey>(
+    device: &Device,
+    shape: &Shape,
+    selected: TopK,
+    is_checked: bool,
+) -> Result<f64, Error> {
     let stream = device.stream()?;
     let on_host = values::<K>(shape.len);
     let keys = device.upload(&on_host)?;
@@ -162,21 +172,20 @@ fn of_type<K: Element + SortKey>(device: &Device, shape: &Shape, is_checked: boo
             let (mut first, mut indices) = (device.zeroed::<K>(results)?, device.zeroed::<u32>(results)?);
             let mut scratch =
                 Scratch::with_size(&stream, gpu_sort::top_k_segments_scratch::<K>(shape.len, segments, k)?)?;
-            let options = TopK::largest();
             let ms = batch_median(&stream, || {
                 top_k_segments_into(
                     &stream,
                     &keys,
                     segments,
                     k,
-                    options,
+                    selected,
                     &mut first,
                     &mut indices,
                     &mut scratch,
                 )
             })?;
             if is_checked {
-                let expected = gpu_sort::top_k_rows(&on_host, row, k, options)?;
+                let expected = gpu_sort::top_k_rows(&on_host, row, k, selected)?;
                 same(shape, &first.to_vec()?, &expected.0.to_vec()?)?;
                 same(shape, &indices.to_vec()?, &expected.1.to_vec()?)?;
             }

@@ -140,7 +140,7 @@ impl Shape {
     /// Those of the device.
     pub fn measure(self, device: &Device) -> Result<f64, Box<dyn Error>> {
         Ok(match self {
-            Self::Sort(shape) => sorts::measure(device, &shape, false)?,
+            Self::Sort(shape) => sorts::measure(device, &shape, gpu_sort::TopK::largest(), false)?,
             Self::Tensor(shape) => tensors::measure(device, &shape, None, false)?,
             Self::Factor(shape) => factors::measure(device, &shape, false)?,
             Self::Level3(shape) => updates::measure(device, &shape, None, false)?,

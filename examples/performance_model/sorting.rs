@@ -6,6 +6,7 @@ use gpu_benches::shapes::{Cut, Op, Shape, measure};
 use gpu_core::Device;
 use gpu_examples::predicted::{Counted, side_by_side};
 use gpu_model::waves::{Counts, simulated};
+use gpu_sort::TopK;
 
 use super::cases::{Counting, stops_growing};
 
@@ -109,7 +110,7 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
 
 fn simulate(shape: Shape, counting: &Counting) -> Result<Vec<Counts>, String> {
     let device = Device::simulator_with(simulated::config(counting.caches));
-    measure(&device, &shape, false).map_err(|error| format!("{shape}: {error}"))?;
+    measure(&device, &shape, TopK::largest(), false).map_err(|error| format!("{shape}: {error}"))?;
     counting.launched_by_units(&device, 0.0)
 }
 

@@ -6,6 +6,7 @@ use clap::Parser;
 use gpu_benches::sweep::{self, Options, Results};
 use gpu_benches::{Error, shapes};
 use gpu_core::Device;
+use gpu_sort::TopK;
 
 /// Times `top_k` and `segmented_sort` at the shapes of the figures and at 100 that a seed draws.
 ///
@@ -17,6 +18,10 @@ struct Args {
     #[arg(long)]
     list: bool,
 
+    /// Select in any order, and at last from all keys
+    #[arg(long)]
+    any_order: bool,
+
     #[command(flatten)]
     options: Options,
 }
@@ -25,8 +30,13 @@ fn main() -> ExitCode {
     sweep::exit(start(&Args::parse()))
 }
 
-fn start(Args { list, options }: &Args) -> Result<(), Error> {
-    let all = shapes::shapes().into_iter().filter(|shape| options.selects(&shape.to_string()));
+fn start(Args { list, any_order, options }: &Args) -> Result<(), Error> {
+    let (selected, more) = if *any_order {
+        (TopK::largest().in_any_order(), Some(shapes::all_keys()))
+    } else {
+        (TopK::largest(), None)
+    };
+    let all = shapes::shapes().into_iter().chain(more).filter(|shape| options.selects(&shape.to_string()));
     if *list {
         all.for_each(|shape| println!("{shape}"));
         return Ok(());
@@ -34,7 +44,7 @@ fn start(Args { list, options }: &Args) -> Result<(), Error> {
     let device = Device::cuda(0)?;
     let mut results = Results::new("sort-shapes", &device, options)?;
     for shape in all {
-        let ms = shapes::measure(&device, &shape, options.check)?;
+        let ms = shapes::measure(&device, &shape, selected, options.check)?;
         println!("{shape} {ms:.5}");
         results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
     }

@@ -105,9 +105,17 @@ pub(crate) struct Sorting {
 }
 
 impl Sorting {
+    /// The passes by no bits at all, of which one copies the keys, and counts them where indices go with them.
+    pub(crate) const PASSES_OF_NO_BITS: u32 = 1;
+
+    /// By none of the bits: all keys stay where they are.
+    pub(crate) const fn by_no_bits(self) -> Self {
+        Self { first_bit: 0, bits: 0, ..self }
+    }
+
     /// How many digits there are to sort by, at least one.
     pub(crate) const fn passes(&self) -> u32 {
-        if self.bits == 0 { 1 } else { self.bits.div_ceil(DIGIT_BITS as u32) }
+        if self.bits == 0 { Self::PASSES_OF_NO_BITS } else { self.bits.div_ceil(DIGIT_BITS as u32) }
     }
 
     /// One of them, from the lowest.

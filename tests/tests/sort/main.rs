@@ -1,5 +1,6 @@
 //! Sorts, of segments too, histograms and selections.
 
+mod any_order;
 mod histogram;
 mod schedules;
 mod scratch;

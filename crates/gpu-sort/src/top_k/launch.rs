@@ -29,6 +29,7 @@ pub(super) fn top_k<K: SortKey, V: Element>(
     mut parts: Parts<'_>,
 ) -> Result<(), Error> {
     match plan.method {
+        Method::All => all(stream, keys, options, output, moved, parts),
         Method::Sort(plan) => {
             let (keys, output) = (keys.as_global().cast(), output.as_global_mut().cast());
             segmented::sort(stream, &plan, segments, keys, output, moved, &mut parts)
@@ -209,6 +210,29 @@ fn select<B: Selects>(
         }
     }
     Ok(())
+}
+
+/// All keys, where they are.
+fn all<K: SortKey, V: Element>(
+    stream: &Stream,
+    keys: View<'_, K>,
+    options: TopK,
+    output: ViewMut<'_, K>,
+    moved: Moved<'_, '_, V>,
+    mut parts: Parts<'_>,
+) -> Result<(), Error> {
+    match moved {
+        Moved::None => stream.copy(output, keys),
+        Moved::Of(values, values_output) => {
+            stream.copy(output, keys)?;
+            stream.copy(values_output, values)
+        }
+        Moved::Indices(indices) => {
+            let plan = SortPlan::new(keys.len(), size_of::<K>(), size_of::<u32>())?;
+            let (values, sorting) = (Values::<u32>::Indices(indices), options.sorting::<K>().by_no_bits());
+            launch::sort(stream, Some(keys), output, values, sorting, plan, &mut parts)
+        }
+    }
 }
 
 /// The first of an array that is sorted.

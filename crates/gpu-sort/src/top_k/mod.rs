@@ -237,7 +237,11 @@ fn run<K: SortKey, V: Element>(
     }
     if let (Some(keys), Some(output)) = (keys.as_slice(), output.as_mut_slice()) {
         let ranges = cut.ranges(segments);
-        let order = reference::sort(keys, &ranges, options.sorting::<K>(), k);
+        let order = if plan.is_of_all() {
+            vec![(0..k as u32).collect(); ranges.len()]
+        } else {
+            reference::sort(keys, &ranges, options.sorting::<K>(), k)
+        };
         write(keys, &ranges, &order, output, &mut moved);
         return Ok(());
     }
@@ -265,7 +269,15 @@ pub(crate) fn planned<K: SortKey>(
     if cut.count > 0 {
         expect_k(k, cut.shortest)?;
     }
-    TopKPlan::new(len, cut, options.sorting::<K>(), size_of::<K>(), payload, k.max(1))
+    TopKPlan::new(
+        len,
+        cut,
+        options.sorting::<K>(),
+        size_of::<K>(),
+        payload,
+        k.max(1),
+        options.is_in_any_order(),
+    )
 }
 
 /// Whether there are `k` of `len` keys.

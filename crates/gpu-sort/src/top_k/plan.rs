@@ -8,6 +8,7 @@ use gpu_sort_kernels::top_k::{
 use gpu_std::launch::LaunchConfig;
 
 use crate::key::{SortKey, Sorting};
+use crate::plan::SortPlan;
 use crate::scratch::sort_pairs_scratch;
 use crate::segmented::cut::Cut;
 use crate::segmented::plan::{SegmentedPlan, composite_bytes};
@@ -38,6 +39,8 @@ const MEAN: u64 = 16;
 /// How a selection goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Method {
+    /// All keys are wanted, in any order: they stay where they are.
+    All,
     /// Segments are sorted, of which the first `k` are written.
     Sort(SegmentedPlan),
     /// The array is sorted in scratch memory.
@@ -77,6 +80,7 @@ impl TopKPlan {
         key_bytes: usize,
         payload: u32,
         k: usize,
+        is_in_any_order: bool,
     ) -> Result<Self, Error> {
         let most = u32::MAX as usize;
         if cut.longest > most {
@@ -107,7 +111,13 @@ impl TopKPlan {
         let of_tile = tile(composite) as usize;
         let mut candidates = 0;
         let is_sorted = cut.longest <= SHORT || k > digits_room(composite) as usize;
-        let method = if is_sorted && cut.count == 1 && cut.longest > of_tile {
+        let is_long = is_sorted && cut.count == 1 && cut.longest > of_tile;
+        // Indices are written by a pass of the radix sort, which counts them in the array: not in each of several segments.
+        let stays =
+            is_in_any_order && k == cut.shortest && k == cut.longest && (payload == PLACES || is_long);
+        let method = if stays {
+            Method::All
+        } else if is_long {
             Method::Radix
         } else if is_sorted {
             Method::Sort(SegmentedPlan::new(len, cut, sorting, key_bytes, payload, Some(k as u32))?)
@@ -133,7 +143,7 @@ impl TopKPlan {
     /// Words of 128 bits of scratch memory: the header, the bound, the minima, and the candidates.
     pub(crate) const fn words(&self) -> usize {
         match self.method {
-            Method::Sort(_) | Method::Radix => 0,
+            Method::All | Method::Sort(_) | Method::Radix => 0,
             _ => Self::CANDIDATES + (self.candidates * self.composite as usize).div_ceil(16),
         }
     }
@@ -142,6 +152,12 @@ impl TopKPlan {
     pub(crate) fn scratch<K: SortKey>(&self) -> Result<ScratchSize, Error> {
         let size = ScratchSize::new();
         Ok(match &self.method {
+            Method::All if self.selection.job.payload == PLACES => size,
+            Method::All => {
+                let len = self.selection.job.len as usize;
+                SortPlan::new(len, size_of::<K>(), size_of::<u32>())?
+                    .scratch(Sorting::PASSES_OF_NO_BITS, false)
+            }
             Method::Sort(plan) => plan.scratch(),
             Method::Radix => {
                 let len = self.selection.job.len as usize;
@@ -151,10 +167,15 @@ impl TopKPlan {
         })
     }
 
+    /// Whether all keys stay where they are.
+    pub(crate) const fn is_of_all(&self) -> bool {
+        matches!(self.method, Method::All)
+    }
+
     /// Places of values.
     pub(crate) const fn places(&self) -> usize {
         match self.method {
-            Method::Sort(_) | Method::Radix => 0,
+            Method::All | Method::Sort(_) | Method::Radix => 0,
             _ if self.selection.job.payload == PLACES => {
                 self.selection.job.segments as usize * self.selection.job.limit as usize
             }
@@ -230,13 +251,19 @@ impl Sample {
 
 #[cfg(test)]
 mod tests {
+    use gpu_sort_kernels::segmented::INDICES;
+
     use super::*;
     use crate::SortOptions;
 
     fn plan(rows: usize, row: usize, k: usize) -> TopKPlan {
+        planned(rows, row, k, INDICES, false)
+    }
+
+    fn planned(rows: usize, row: usize, k: usize, payload: u32, is_in_any_order: bool) -> TopKPlan {
         let cut = Cut { row, count: rows, longest: row, shortest: row };
         let sorting = SortOptions::descending().checked::<f32>().unwrap();
-        TopKPlan::new(rows * row, cut, sorting, 4, 1, k).unwrap()
+        TopKPlan::new(rows * row, cut, sorting, 4, payload, k, is_in_any_order).unwrap()
     }
 
     #[test]
@@ -262,6 +289,26 @@ mod tests {
         // Less than a thousand keys for each.
         let parts = plan(1, 1 << 20, 2000);
         assert_eq!((parts.method, parts.selection.parts), (Method::Rows, 32));
+    }
+
+    #[test]
+    fn keys_stay_where_they_are_only_if_all_are_wanted_in_any_order() {
+        for (rows, row, k, payload, stays) in [
+            (1, 1 << 22, 1 << 22, INDICES, true),
+            (1, 1 << 22, (1 << 22) - 1, INDICES, false),
+            (7, 5000, 5000, INDICES, false),
+            (7, 5000, 5000, PLACES, true),
+            (7, 5000, 4999, PLACES, false),
+            (1, 3, 3, PLACES, true),
+        ] {
+            let any = planned(rows, row, k, payload, true);
+            assert_eq!(any.method == Method::All, stays, "{rows} {row} {k}");
+            let sorted = planned(rows, row, k, payload, false);
+            assert_ne!(sorted.method, Method::All);
+            // What is enough for the one is for the other.
+            let sizes = [any, sorted].map(|plan| plan.scratch::<f32>().unwrap());
+            assert_eq!(sizes[0].max(sizes[1]), sizes[1], "{rows} {row} {k}");
+        }
     }
 
     #[test]
