@@ -135,7 +135,8 @@ pub fn offsets(len: usize, cut: Cut) -> Vec<u32> {
     offsets
 }
 
-/// The median milliseconds of a launch, of batches of launches between two events; where it is a selection, of what `selected` says.
+/// The median milliseconds of a launch, of batches of launches between two events; where it is a selection, of what
+/// `selected` says.
 ///
 /// # Errors
 /// Those of the device; a result that is not the CPU's.

@@ -386,7 +386,7 @@ fn a_selection_checks_k() {
     for_each("a_selection_checks_k", |device| {
         use gpu_sort::{
             Error, Offsets, Scratch, Segments, TopK, top_k, top_k_into, top_k_pairs, top_k_rows,
-            top_k_segments,
+            top_k_rows_into, top_k_segments,
         };
         let keys = device.upload(&[3u32, 1, 2, 0]).unwrap();
         for k in [0, 5] {
@@ -424,6 +424,9 @@ fn a_selection_checks_k() {
         let target = first.slice_mut(..2);
         let error = top_k_into(&stream, &long, 2, largest, target, &mut indices, &mut scratch).unwrap_err();
         assert!(matches!(error, Error::ScratchTooSmall { what: "top k", .. }), "{error}");
+        let error = top_k_rows_into(&stream, &keys, 2, 1, largest, &mut first, &mut indices, &mut scratch)
+            .unwrap_err();
+        assert!(matches!(error, Error::OutputLength { expected: 2, actual: 3, .. }), "{error}");
         assert_eq!((first.to_vec().unwrap(), indices.to_vec().unwrap()), (vec![9; 3], vec![9; 2]));
         top_k_into(&stream, &keys, 2, largest, first.slice_mut(..2), &mut indices, &mut scratch).unwrap();
         assert_eq!((first.to_vec().unwrap(), indices.to_vec().unwrap()), (vec![3, 2, 9], vec![0, 2]));

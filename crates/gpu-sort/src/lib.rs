@@ -25,12 +25,12 @@ pub use scratch::*;
 pub use segmented::{
     SegmentedPlan, offsets_of_flags, offsets_of_keys, segmented_sort, segmented_sort_in_place,
     segmented_sort_indices, segmented_sort_indices_into, segmented_sort_into, segmented_sort_pairs,
-    segmented_sort_pairs_into,
+    segmented_sort_pairs_in_place, segmented_sort_pairs_in_place_scratch, segmented_sort_pairs_into,
 };
 pub use select::*;
 pub use top_k::{
-    TopK, TopKPlan, top_k, top_k_into, top_k_pairs, top_k_pairs_into, top_k_rows, top_k_segments,
-    top_k_segments_into,
+    TopK, TopKPlan, top_k, top_k_into, top_k_pairs, top_k_pairs_into, top_k_rows, top_k_rows_into,
+    top_k_segments, top_k_segments_into,
 };
 
 /// What the kernels are made of: [`predicate!`] asks for it.

@@ -1,5 +1,7 @@
 //! Functions that allocate, wait or read what they have computed.
 
+use std::cell::RefCell;
+
 use gpu_sort::SortOptions;
 use gpu_stencil::texture::{Descriptor, Texture};
 use gpu_tests::backends::for_each;
@@ -43,6 +45,26 @@ fn easy_forms() {
             gpu_core::Offsets::new(device, &[0, 5]).map(drop)
         });
         refuses(device, &names, |x| Ok(gpu_transpose::permute(x, &[10, 100], &[1, 0]).map(drop)?));
+    });
+}
+
+/// The quotients of means are computed on the host.
+#[test]
+fn means_on_a_stream() {
+    on_each("means_on_a_stream", |device| {
+        let stream = device.default_stream();
+        let rows = gpu_core::Segments::of_length(100).unwrap();
+        let size = gpu_reduce::reduce_scratch(1000)
+            .max(gpu_reduce::reduce_axis_scratch::<gpu_reduce::kernels::Sum<f32>>(&[100, 10], 0).unwrap());
+        let room = RefCell::new(Scratch::with_size(&stream, size).unwrap());
+        let output = RefCell::new(device.zeroed::<f32>(10).unwrap());
+        let names = ["an allocation"];
+        let (s, output, room) = (&stream, || output.borrow_mut(), || room.borrow_mut());
+        refuses(device, &names, |x| gpu_reduce::mean_into(s, x, output().slice_mut(..1), &mut room()));
+        refuses(device, &names, |x| gpu_reduce::mean_segments_into(s, x, rows, &mut *output(), &mut room()));
+        refuses(device, &names, |x| {
+            gpu_reduce::mean_axis_into(s, x, &[100, 10], 0, &mut *output(), &mut room())
+        });
     });
 }
 

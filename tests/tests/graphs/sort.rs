@@ -140,6 +140,22 @@ fn segmented_sorts_and_top_k() {
             s.copy(&mut *sorted, &*keys)?;
             segmented_sort_in_place(s, sorted, &*offsets, options(), scratch)
         });
+        let make_in_place = |stream: &Stream| {
+            let told = offsets();
+            let size = segmented_sort_pairs_in_place_scratch::<u32, u32>(5_000, &told).unwrap();
+            let outputs = (device.zeroed::<u32>(5_000).unwrap(), device.zeroed::<u32>(5_000).unwrap());
+            ((ints(device, 5_000, 1 << 31), told), outputs, scratch(stream, size))
+        };
+        replays(
+            device,
+            "segmented_sort_pairs_in_place",
+            make_in_place,
+            |s, ((keys, offsets), (sorted, moved), scratch)| {
+                s.copy(&mut *sorted, &*keys)?;
+                s.copy(&mut *moved, &*keys)?;
+                segmented_sort_pairs_in_place(s, sorted, moved, &*offsets, options(), scratch)
+            },
+        );
         let rows = Segments::of_length(500).unwrap();
         let make = |stream: &Stream| {
             let most = top_k_scratch::<u32>(5_000, 7).unwrap();
@@ -153,6 +169,9 @@ fn segmented_sorts_and_top_k() {
         });
         replays(device, "top_k_segments", make, |s, (keys, (first, indices), scratch)| {
             top_k_segments_into(s, &*keys, rows, 7, largest(), first, indices, scratch)
+        });
+        replays(device, "top_k_rows", make, |s, (keys, (first, indices), scratch)| {
+            top_k_rows_into(s, &*keys, 500, 7, largest().in_any_order(), first, indices, scratch)
         });
         replays(device, "top_k_pairs", make, |s, (keys, (first, moved), scratch)| {
             top_k_pairs_into(s, &*keys, &*keys, rows, 7, largest(), first, moved, scratch)

@@ -163,6 +163,16 @@ fn axes_by_name_and_empty_ones() {
         gpu_reduce::minmax_axis_into(&stream, &matrix, &[3, 2], 0, &mut extremes, &mut scratch).unwrap();
         stream.synchronize().unwrap();
         assert_eq!(extremes.to_vec().unwrap(), [1, 5, -2, 4]);
+
+        let (mut means, mut scratch) = (device.zeroed(3).unwrap(), Scratch::new(&stream));
+        gpu_reduce::mean_axis_into(&stream, &matrix, &[2, 3], 0, &mut means, &mut scratch).unwrap();
+        assert_eq!(means.to_vec().unwrap(), [2.5, 1.5, 3.0]);
+        let short = means.slice_mut(1..);
+        let error =
+            gpu_reduce::mean_axis_into(&stream, &matrix, &[2, 3], 0, short, &mut scratch).unwrap_err();
+        assert!(matches!(error, Error::OutputLength { what: "mean", expected: 3, actual: 2 }), "{error}");
+        let error = mean_axis(&matrix, &[2, 2], 0).unwrap_err();
+        assert!(matches!(error, Error::ShapeLength { what: "mean", expected: 4, actual: 6 }), "{error}");
     });
 }
 

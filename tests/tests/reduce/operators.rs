@@ -197,7 +197,25 @@ fn special_values() {
         let large = [i64::MAX; 2].map(|most| most - 1);
         assert_eq!(gpu_reduce::mean(&device.upload(&large).unwrap()).unwrap(), large[0] as f64);
         assert_eq!(gpu_reduce::mean(&device.upload(&[u64::MAX; 3]).unwrap()).unwrap(), u64::MAX as f64);
+        means_on_a_stream::<f32>(device, &[1.0, 2.5, -8.0, 0.1]);
+        means_on_a_stream::<u8>(device, &[255; 70_001]);
+        means_on_a_stream(device, &large);
+        // Those whose sum the extremes do not tell are added up on the host.
+        means_on_a_stream(device, &[i64::MAX, i64::MIN, 5, i64::MAX, i64::MAX]);
     });
+}
+
+fn means_on_a_stream<T: gpu_reduce::Element>(device: &Device, values: &[T]) {
+    let stream = device.stream().unwrap();
+    let input = device.upload(values).unwrap();
+    let mut output = device.zeroed::<T::Mean>(3).unwrap();
+    let mut scratch = Scratch::with_size(&stream, gpu_reduce::reduce_scratch(values.len())).unwrap().fixed();
+    gpu_reduce::mean_into(&stream, &input, output.slice_mut(1..2), &mut scratch).unwrap();
+    let expected =
+        [bytemuck::Zeroable::zeroed(), gpu_reduce::mean(&input).unwrap(), bytemuck::Zeroable::zeroed()];
+    assert!(
+        bytemuck::cast_slice::<_, u8>(&output.to_vec().unwrap()) == bytemuck::cast_slice::<_, u8>(&expected)
+    );
 }
 
 /// Where the magnitudes of the products add up to more than the type holds, every device gives the same, finite or not.

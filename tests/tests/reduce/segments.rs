@@ -286,6 +286,9 @@ fn segments_by_name() {
         gpu_reduce::all_segments_into(&stream, &values, &segments, &mut truths, &mut scratch).unwrap();
         stream.synchronize().unwrap();
         assert_eq!((places.to_vec().unwrap(), truths.to_vec().unwrap()), (vec![1, 2], vec![1, 0]));
+        let mut means = device.zeroed(2).unwrap();
+        gpu_reduce::mean_segments_into(&stream, &values, &segments, &mut means, &mut scratch).unwrap();
+        assert_eq!(means.to_vec().unwrap(), [1.5, 14.0 / 3.0]);
         let pairs = Segments::of_length(2).unwrap();
         let [first] = reduce::<Sum<i32>, 1>(values.slice(..2)).unwrap();
         assert_eq!(sum_segments(values.slice(..4), pairs).unwrap().to_vec().unwrap(), [first, 14]);

@@ -7,7 +7,8 @@ use gpu_tests::backends::for_each;
 
 use crate::sort::{Sample, bytes, keys};
 
-/// The places in each segment, counted in it, of a selection with indices and of one with places as values; and the keys of both.
+/// The places in each segment, counted in it, of a selection with indices and of one with places as values; and the
+/// keys of both.
 fn selected<K: Sample>(
     device: &Device,
     keys: &[K],

@@ -4,7 +4,8 @@
 use gpu_core::{Device, Element};
 use gpu_sort::{
     Offsets, Scratch, Segments, bf16, f16, segmented_sort, segmented_sort_in_place, segmented_sort_indices,
-    segmented_sort_into, segmented_sort_pairs,
+    segmented_sort_into, segmented_sort_pairs, segmented_sort_pairs_in_place,
+    segmented_sort_pairs_in_place_scratch,
 };
 use gpu_sort_kernels::segmented::tile;
 use gpu_tests::backends::{cases, for_each};
@@ -78,6 +79,13 @@ fn one<K: Sample, V: Element>(device: &Device, keys: &[K], lengths: &[u32], rows
     let mut here = on_device;
     segmented_sort_in_place(&stream, &mut here, segments, options(descending), &mut scratch).unwrap();
     assert!(bytes(&here.to_vec().unwrap()) == bytes(&expected), "{context}: in place");
+    let size = segmented_sort_pairs_in_place_scratch::<K, V>(keys.len(), segments).unwrap();
+    let mut scratch = Scratch::with_size(&stream, size).unwrap().fixed();
+    let (mut here, mut moved) = (device.upload(keys).unwrap(), values_on_device);
+    let options = options(descending);
+    segmented_sort_pairs_in_place(&stream, &mut here, &mut moved, segments, options, &mut scratch).unwrap();
+    assert!(bytes(&here.to_vec().unwrap()) == bytes(&expected), "{context}: keys in place");
+    assert!(bytes(&moved.to_vec().unwrap()) == bytes(&of_values), "{context}: values in place");
 }
 
 fn lengths_of(kind: u64, most: usize, count: usize) -> Vec<u32> {

@@ -1,5 +1,5 @@
-//! Sorts of segments under the simulator's schedules: several blocks in flight, started, interleaved and finished in any order,
-//! relaxed loads that may be stale. Lists of classes are made in whatever order; results have one.
+//! Sorts of segments under the simulator's schedules: several blocks in flight, started, interleaved and finished in
+//! any order, relaxed loads that may be stale. Lists of classes are made in whatever order; results have one.
 
 use gpu_core::Device;
 use gpu_sim::{Config, Record};

@@ -2,7 +2,8 @@
 
 use gpu_core::{Device, Element};
 use gpu_sort::{
-    Offsets, Scratch, Segments, TopK, bf16, f16, top_k, top_k_into, top_k_pairs, top_k_rows, top_k_segments,
+    Offsets, Scratch, Segments, TopK, bf16, f16, top_k, top_k_into, top_k_pairs, top_k_rows, top_k_rows_into,
+    top_k_segments,
 };
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::data::random;
@@ -204,5 +205,18 @@ fn selections_reuse_their_scratch() {
         }
         let rows = top_k_rows(&device.upload(&[4u8, 5, 6, 1, 2, 3]).unwrap(), 3, 1, TopK::largest()).unwrap();
         assert_eq!(rows.0.to_vec().unwrap(), [6, 3]);
+        // A matrix of rows.
+        let keys = keys::<i32>(1, 40_000);
+        let on_device = device.upload(&keys).unwrap();
+        let (mut first, mut indices) = (device.zeroed(200).unwrap(), device.zeroed(200).unwrap());
+        let size =
+            gpu_sort::top_k_segments_scratch::<i32>(40_000, Segments::of_length(2000).unwrap(), 10).unwrap();
+        let mut scratch = Scratch::with_size(&stream, size).unwrap().fixed();
+        let largest = TopK::largest();
+        top_k_rows_into(&stream, &on_device, 2000, 10, largest, &mut first, &mut indices, &mut scratch)
+            .unwrap();
+        let rows: Vec<u32> =
+            keys.chunks(2000).flat_map(|row| crate::sort::order(row, true)[..10].to_vec()).collect();
+        assert_eq!(indices.to_vec().unwrap(), rows, "on {device}");
     });
 }

@@ -6,17 +6,21 @@
 
 use std::borrow::Cow;
 
-use gpu_core::{Buffer, Segments, View};
+use gpu_core::{Buffer, Scratch, Segments, Stream, View, ViewMut};
 use gpu_reduce_kernels::Reduction;
 use rayon::prelude::*;
 
-use super::{reduce, reduce_axis, reduce_segments};
+use super::{reduce, reduce_axis_into, reduce_into, reduce_segments_into};
+use crate::axis::Along;
 use crate::element::Element;
 use crate::segments::Places;
 use gpu_core::Error;
 
 /// A sum that a mean is made of.
 type Total<T> = <<T as Element>::Total as Reduction>::Output;
+
+/// Its name in messages.
+const NAME: &str = "mean";
 
 /// How the exact sum of integers is found.
 #[doc(hidden)]
@@ -66,18 +70,91 @@ fn on_host<'a, T: Element>(input: View<'a, T>) -> Result<Cow<'a, [T]>, Error> {
 /// ```
 pub fn mean<'a, T: Element>(input: impl Into<View<'a, T>>) -> Result<T::Mean, Error> {
     let input = input.into();
-    let len = input.len();
-    if len == 0 {
-        return Err(Error::Empty { what: "mean" });
+    if input.is_empty() {
+        return Err(Error::Empty { what: NAME });
     }
     let [total] = reduce::<T::Total, _>(T::one(input))?;
+    of_all(input, total, || reduce::<T::MinMax, _>(T::one(input)))
+}
+
+/// Writes the mean to `output`, one element, on `stream`; see [`mean`](crate::mean()).
+///
+/// Unlike other functions on a stream it waits for the sum, since the quotient is computed on the host, and allocates
+/// memory for it. `scratch` is that of a reduction, [`reduce_scratch`](crate::reduce_scratch).
+///
+/// # Errors
+/// As [`reduce_into`]; [`Error::NotCapturable`] in a capture. Nothing is written then.
+///
+/// ```
+/// use gpu_reduce::{Scratch, mean_into};
+/// let device = gpu_core::Device::simulator();
+/// let stream = device.stream()?;
+/// let values = device.upload(&[1u8, 2, 255, 255])?;
+/// let mut mean = device.zeroed(1)?;
+/// mean_into(&stream, &values, &mut mean, &mut Scratch::new(&stream))?;
+/// assert_eq!(mean.to_vec()?, [128.25]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn mean_into<'a, 'b, T: Element>(
+    stream: &Stream,
+    input: impl Into<View<'a, T>>,
+    output: impl Into<ViewMut<'b, T::Mean>>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let input = input.into();
+    let mut output = expect_output(stream, output.into(), 1)?;
+    if input.is_empty() {
+        return Err(Error::Empty { what: NAME });
+    }
+    let [total] = of_stream(stream, [Total::<T>::default()], |sums| {
+        reduce_into::<T::Total>(stream, T::one(input), sums, scratch)
+    })?;
+    let mean = of_all(input, total, || {
+        of_stream(stream, [T::ZERO; 2], |extremes| {
+            reduce_into::<T::MinMax>(stream, T::one(input), extremes, scratch)
+        })
+    })?;
+    output.copy_from(&[mean])
+}
+
+/// The mean of elements with this sum.
+fn of_all<T: Element>(
+    input: View<'_, T>,
+    total: Total<T>,
+    extremes: impl FnOnce() -> Result<[T; 2], Error>,
+) -> Result<T::Mean, Error> {
+    let len = input.len();
     let Some(exact) = T::EXACT.filter(|exact| len > exact.most) else { return Ok(T::mean(total, len)) };
-    let extremes = reduce::<T::MinMax, _>(T::one(input))?;
-    let sum = match exact.sum(total, extremes, len) {
+    let sum = match exact.sum(total, extremes()?, len) {
         Some(sum) => sum,
         None => on_host(input)?.par_iter().map(|&value| (exact.element)(value)).sum(),
     };
     Ok((exact.mean)(sum, len))
+}
+
+/// What `reduce` writes to memory of the stream's device, on the host.
+fn of_stream<T: gpu_core::Element, A: AsMut<[T]>>(
+    stream: &Stream,
+    mut results: A,
+    reduce: impl FnOnce(ViewMut<'_, T>) -> Result<(), Error>,
+) -> Result<A, Error> {
+    let mut on_device = stream.device().alloc(results.as_mut().len())?;
+    reduce(on_device.view_mut())?;
+    on_device.copy_to(results.as_mut())?;
+    Ok(results)
+}
+
+/// The output, if it is on the stream's device and has so many elements.
+fn expect_output<'a, M: gpu_core::Element>(
+    stream: &Stream,
+    output: ViewMut<'a, M>,
+    expected: usize,
+) -> Result<ViewMut<'a, M>, Error> {
+    stream.expect("output of a reduction", output.device())?;
+    match output.len() {
+        actual if actual == expected => Ok(output),
+        actual => Err(Error::OutputLength { what: NAME, expected, actual }),
+    }
 }
 
 /// As [`mean`](crate::mean()), of each segment: see [`reduce_segments`]. The quotients are computed on the host, so
@@ -96,14 +173,54 @@ pub fn mean_segments<'a, 's, T: Element>(
     segments: impl Into<Segments<'s>>,
 ) -> Result<Buffer<T::Mean>, Error> {
     let (input, segments) = (input.into(), segments.into());
-    let places = Places::new(segments, "mean", input.len())?;
+    let stream = input.device().default_stream();
+    let mut output = input.device().alloc(Places::new(segments, NAME, input.len())?.count)?;
+    Scratch::kept(&stream, |scratch| mean_segments_into(&stream, input, segments, &mut output, scratch))?;
+    Ok(output)
+}
+
+/// Writes the mean of each segment to `output`, on `stream`; see [`mean_segments`].
+///
+/// Waits and allocates as [`mean_into`]. `scratch` is that of the sums and, of 64-bit integers, of the extremes:
+/// [`reduce_segments_scratch`](crate::reduce_segments_scratch) of [`Element::Total`] and of [`Element::MinMax`].
+///
+/// # Errors
+/// As [`reduce_segments_into`]; [`Error::EmptySegment`]; [`Error::NotCapturable`] in a capture. Nothing is written
+/// then.
+///
+/// ```
+/// use gpu_reduce::{Scratch, Segments, mean_segments_into};
+/// let device = gpu_core::Device::simulator();
+/// let stream = device.stream()?;
+/// let (values, rows) = (device.upload(&[1u8, 2, 255, 255])?, Segments::of_length(2)?);
+/// let mut means = device.zeroed(2)?;
+/// mean_segments_into(&stream, &values, rows, &mut means, &mut Scratch::new(&stream))?;
+/// assert_eq!(means.to_vec()?, [1.5, 255.0]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn mean_segments_into<'a, 's, 'b, T: Element>(
+    stream: &Stream,
+    input: impl Into<View<'a, T>>,
+    segments: impl Into<Segments<'s>>,
+    output: impl Into<ViewMut<'b, T::Mean>>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let (input, segments) = (input.into(), segments.into());
+    let places = Places::new(segments, NAME, input.len())?;
     if let Some(segment) = places.first_empty {
-        return Err(Error::EmptySegment { what: "mean", segment });
+        return Err(Error::EmptySegment { what: NAME, segment });
     }
-    let totals = reduce_segments::<T::Total>(T::one(input), segments)?.to_vec()?;
+    let output = expect_output(stream, output.into(), places.count)?;
+    let totals = of_stream(stream, vec![Total::<T>::default(); places.count], |sums| {
+        reduce_segments_into::<T::Total>(stream, T::one(input), segments, sums, scratch)
+    })?;
     let offsets = places.to_vec()?;
     let longest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-    let extremes = || reduce_segments::<T::MinMax>(T::one(input), segments)?.to_vec();
+    let extremes = || {
+        of_stream(stream, vec![T::ZERO; 2 * places.count], |extremes| {
+            reduce_segments_into::<T::MinMax>(stream, T::one(input), segments, extremes, scratch)
+        })
+    };
     let of = |line: usize| offsets[line]..offsets[line + 1];
     means(
         input,
@@ -112,6 +229,7 @@ pub fn mean_segments<'a, 's, T: Element>(
         longest,
         |line| of(line).len(),
         |line, values, element| values[of(line)].iter().map(|&value| element(value)).sum(),
+        output,
     )
 }
 
@@ -131,14 +249,52 @@ pub fn mean_axis<'a, T: Element>(
     axis: usize,
 ) -> Result<Buffer<T::Mean>, Error> {
     let input = input.into();
-    if shape.get(axis) == Some(&0) {
-        return Err(Error::Empty { what: "mean" });
+    let stream = input.device().default_stream();
+    let mut output = input.device().alloc(along(input, shape, axis)?.results())?;
+    Scratch::kept(&stream, |scratch| mean_axis_into(&stream, input, shape, axis, &mut output, scratch))?;
+    Ok(output)
+}
+
+/// Writes the means along `axis` of a row-major array of `shape` to `output`, on `stream`; see [`mean_axis`].
+///
+/// Waits and allocates as [`mean_into`]. `scratch` is that of the sums and, of 64-bit integers, of the extremes:
+/// [`reduce_axis_scratch`](crate::reduce_axis_scratch) of [`Element::Total`] and of [`Element::MinMax`].
+///
+/// # Errors
+/// As [`reduce_axis_into`]; [`Error::NotCapturable`] in a capture. Nothing is written then.
+///
+/// ```
+/// use gpu_reduce::{Scratch, mean_axis_into};
+/// let device = gpu_core::Device::simulator();
+/// let stream = device.stream()?;
+/// let matrix = device.upload(&[1u8, 2, 255, 3])?;
+/// let mut means = device.zeroed(2)?;
+/// mean_axis_into(&stream, &matrix, &[2, 2], 0, &mut means, &mut Scratch::new(&stream))?;
+/// assert_eq!(means.to_vec()?, [128.0, 2.5]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn mean_axis_into<'a, 'b, T: Element>(
+    stream: &Stream,
+    input: impl Into<View<'a, T>>,
+    shape: &[usize],
+    axis: usize,
+    output: impl Into<ViewMut<'b, T::Mean>>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let input = input.into();
+    let count = along(input, shape, axis)?.results();
+    let output = expect_output(stream, output.into(), count)?;
+    let totals = of_stream(stream, vec![Total::<T>::default(); count], |sums| {
+        reduce_axis_into::<T::Total>(stream, T::one(input), shape, axis, sums, scratch)
+    })?;
+    if count == 0 {
+        return Ok(());
     }
-    let totals = reduce_axis::<T::Total>(T::one(input), shape, axis)?.to_vec()?;
-    if totals.is_empty() {
-        return input.device().alloc(0);
-    }
-    let extremes = || reduce_axis::<T::MinMax>(T::one(input), shape, axis)?.to_vec();
+    let extremes = || {
+        of_stream(stream, vec![T::ZERO; 2 * count], |extremes| {
+            reduce_axis_into::<T::MinMax>(stream, T::one(input), shape, axis, extremes, scratch)
+        })
+    };
     let (len, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
     means(
         input,
@@ -150,11 +306,24 @@ pub fn mean_axis<'a, T: Element>(
             let first = line / inner * len * inner + line % inner;
             values[first..].iter().step_by(inner).take(len).map(|&value| element(value)).sum()
         },
+        output,
     )
 }
 
-/// The means of lines of elements with these sums: the longest has `longest` elements, each `len(line)`, and `add`
-/// adds up one of them on the host.
+/// How an axis lies in the input, if it has elements.
+fn along<T: Element>(input: View<'_, T>, shape: &[usize], axis: usize) -> Result<Along, Error> {
+    if shape.get(axis) == Some(&0) {
+        return Err(Error::Empty { what: NAME });
+    }
+    let along = Along::new::<T::Total>(shape, axis)?;
+    match (along.elements(), input.len()) {
+        (expected, actual) if expected == actual => Ok(along),
+        (expected, actual) => Err(Error::ShapeLength { what: NAME, expected, actual }),
+    }
+}
+
+/// Writes the means of lines of elements with these sums: the longest has `longest` elements, each `len(line)`, and
+/// `add` adds up one of them on the host.
 fn means<'a, T: Element>(
     input: View<'a, T>,
     totals: Vec<Total<T>>,
@@ -162,11 +331,12 @@ fn means<'a, T: Element>(
     longest: usize,
     len: impl Fn(usize) -> usize,
     add: impl Fn(usize, &[T], fn(T) -> i128) -> i128,
-) -> Result<Buffer<T::Mean>, Error> {
+    mut output: ViewMut<'_, T::Mean>,
+) -> Result<(), Error> {
     let totals = totals.into_iter().enumerate();
     let Some(exact) = T::EXACT.filter(|exact| longest > exact.most) else {
         let means: Vec<_> = totals.map(|(line, total)| T::mean(total, len(line))).collect();
-        return input.device().upload(&means);
+        return output.copy_from(&means);
     };
     let extremes = extremes()?;
     let mut values: Option<Cow<'a, [T]>> = None;
@@ -185,7 +355,7 @@ fn means<'a, T: Element>(
             Ok((exact.mean)(sum, len(line)))
         })
         .collect::<Result<Vec<_>, Error>>()?;
-    input.device().upload(&means)
+    output.copy_from(&means)
 }
 
 #[cfg(test)]

@@ -1,11 +1,15 @@
 //! Sorting segments: validate, plan, launch.
 
 pub(crate) mod cut;
+mod in_place;
 pub(crate) mod launch;
 mod offsets_of;
 pub(crate) mod plan;
 pub(crate) mod reference;
 
+pub use in_place::{
+    segmented_sort_in_place, segmented_sort_pairs_in_place, segmented_sort_pairs_in_place_scratch,
+};
 pub use offsets_of::{offsets_of_flags, offsets_of_keys};
 pub use plan::SegmentedPlan;
 
@@ -76,52 +80,6 @@ pub fn segmented_sort_into<'a, 's, 'b, K: SortKey>(
 ) -> Result<(), Error> {
     let segments = segments.into();
     run::<K, u32>(stream, keys.into(), segments, &options, output.into(), Moved::None, scratch)
-}
-
-/// Sorts the keys of each segment where they are, on `stream`; otherwise as [`segmented_sort_into`].
-///
-/// # Errors
-/// Those of [`segmented_sort_into`].
-///
-/// ```
-/// use gpu_sort::{Scratch, Segments, SortOptions, segmented_sort_in_place};
-/// let device = gpu_core::Device::simulator();
-/// let stream = device.stream()?;
-/// let mut keys = device.upload(&[5u8, 4, 3, 2, 1, 0])?;
-/// let rows = Segments::of_length(3)?;
-/// let mut scratch = Scratch::new(&stream);
-/// segmented_sort_in_place(&stream, &mut keys, rows, SortOptions::ascending(), &mut scratch)?;
-/// assert_eq!(keys.to_vec()?, [3, 4, 5, 0, 1, 2]);
-/// # Ok::<(), gpu_sort::Error>(())
-/// ```
-pub fn segmented_sort_in_place<'a, 's, K: SortKey>(
-    stream: &Stream,
-    keys: impl Into<ViewMut<'a, K>>,
-    segments: impl Into<Segments<'s>>,
-    options: SortOptions,
-    scratch: &mut Scratch,
-) -> Result<(), Error> {
-    let segments = segments.into();
-    let mut keys = keys.into();
-    let sorting = all_bits::<K>(&options)?;
-    let cut = Cut::new(segments, stream, NAME, keys.len())?;
-    let plan = SegmentedPlan::new(keys.len(), cut, sorting, size_of::<K>(), 0, None)?;
-    scratch.expect(stream, NAME, plan.scratch())?;
-    stream.expect("keys of a segmented sort", keys.device())?;
-    if keys.is_empty() {
-        return Ok(());
-    }
-    if let Some(keys) = keys.as_mut_slice() {
-        let input = keys.to_vec();
-        let ranges = cut.ranges(segments);
-        place(&input, &ranges, &reference::sort(&input, &ranges, sorting, usize::MAX), keys, |_, _, _| {});
-        return Ok(());
-    }
-    let output = keys.as_global_mut().cast();
-    scratch.lend(NAME, plan.scratch(), |mut parts| {
-        let none = Moved::<u32>::None;
-        launch::sort(stream, &plan, segments, output.as_global(), output, none, &mut parts)
-    })
 }
 
 /// The keys of each segment in order and the values in the order of their keys; see [`segmented_sort`]. Values have any width: they are

@@ -21,13 +21,13 @@ pub(crate) const NAME: &str = "top k";
 
 /// The `k` largest or smallest keys in order, and where they are; computed where they live.
 ///
-/// The order is the total one that [`sort`](crate::sort()) has, [`TopK`] says which end of it comes first; of equal keys the first come
-/// first. So there is one right result, on whatever device. It is enqueued on the device's default stream and allocates scratch
-/// memory, which [`top_k_into`] does not.
+/// The order is the total one that [`sort`](crate::sort()) has, [`TopK`] says which end of it comes first; of equal
+/// keys the first come first. So there is one right result, on whatever device. It is enqueued on the device's default
+/// stream and allocates scratch memory, which [`top_k_into`] does not.
 ///
 /// # Errors
-/// [`Error::K`] where `k` is 0 or more than there are keys; [`Error::TooLong`] for 2^32 keys or more; those of the device, where its
-/// memory does not suffice, or where it failed.
+/// [`Error::K`] where `k` is 0 or more than there are keys; [`Error::TooLong`] for 2^32 keys or more; those of the
+/// device, where its memory does not suffice, or where it failed.
 ///
 /// ```
 /// use gpu_sort::{TopK, top_k};
@@ -55,7 +55,8 @@ pub fn top_k<'a, K: SortKey>(
 ///
 /// # Errors
 /// Those of [`top_k`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
-/// [`Error::WrongDevice`] where memory is on another device than the stream. Nothing is written then, but where a launch failed.
+/// [`Error::WrongDevice`] where memory is on another device than the stream. Nothing is written then, but where a
+/// launch failed.
 pub fn top_k_into<'a, 'b, 'c, K: SortKey>(
     stream: &Stream,
     keys: impl Into<View<'a, K>>,
@@ -71,8 +72,8 @@ pub fn top_k_into<'a, 'b, 'c, K: SortKey>(
     top_k_segments_into(stream, keys, segments, k, options, keys_output, indices, scratch)
 }
 
-/// The `k` first keys of each row of a matrix of rows of `row` elements, in order, row by row, and where in its row each is; see
-/// [`top_k`].
+/// The `k` first keys of each row of a matrix of rows of `row` elements, in order, row by row, and where in its row
+/// each is; see [`top_k`].
 ///
 /// # Errors
 /// Those of [`top_k_segments`], [`Error::SegmentLength`].
@@ -92,11 +93,45 @@ pub fn top_k_rows<'a, K: SortKey>(
     top_k_segments(keys, Segments::of_length(row)?, k, options)
 }
 
+/// Writes the `k` first keys of each row and where in its row each is, on `stream`; see [`top_k_rows`]. As
+/// [`top_k_into`] otherwise; for the scratch memory see [`top_k_segments_scratch`](crate::top_k_segments_scratch) of
+/// [`Segments::of_length`].
+///
+/// # Errors
+/// Those of [`top_k_rows`] and [`top_k_into`].
+///
+/// ```
+/// use gpu_sort::{Scratch, TopK, top_k_rows_into};
+/// let device = gpu_core::Device::simulator();
+/// let stream = device.stream()?;
+/// let keys = device.upload(&[3i8, 1, 2, 0, -5, 4])?;
+/// let (mut first, mut indices) = (device.alloc(4)?, device.alloc(4)?);
+/// let mut scratch = Scratch::new(&stream);
+/// top_k_rows_into(&stream, &keys, 3, 2, TopK::smallest(), &mut first, &mut indices, &mut scratch)?;
+/// assert_eq!((first.to_vec()?, indices.to_vec()?), (vec![1, 2, -5, 0], vec![1, 2, 1, 0]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
+#[expect(clippy::too_many_arguments, reason = "an input, two outputs")]
+pub fn top_k_rows_into<'a, 'b, 'c, K: SortKey>(
+    stream: &Stream,
+    keys: impl Into<View<'a, K>>,
+    row: usize,
+    k: usize,
+    options: TopK,
+    keys_output: impl Into<ViewMut<'b, K>>,
+    indices: impl Into<ViewMut<'c, u32>>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let rows = Segments::of_length(row)?;
+    top_k_segments_into(stream, keys, rows, k, options, keys_output, indices, scratch)
+}
+
 /// The `k` first keys of each segment, in order, segment by segment, and where in its segment each is; see [`top_k`].
 ///
 /// # Errors
 /// [`Error::K`] where `k` is 0 or more than the shortest segment has; [`Error::Rows`], [`Error::BeyondEnd`],
-/// [`Error::Uncovered`], [`Error::SegmentsBy`] as in [`segmented_sort`](crate::segmented_sort); [`Error::TooLong`]; those of the device.
+/// [`Error::Uncovered`], [`Error::SegmentsBy`] as in [`segmented_sort`](crate::segmented_sort); [`Error::TooLong`];
+/// those of the device.
 ///
 /// ```
 /// use gpu_sort::{Offsets, TopK, top_k_segments};

@@ -2,9 +2,10 @@
 
 use crate::key::{SortKey, SortOptions, Sorting};
 
-/// Which keys are selected: the largest or the smallest, in the total order that [`sort`](crate::sort()) has. So of floats NaNs without a
-/// sign are larger than all numbers, those with one smaller, and -0 is smaller than +0. Of equal keys the first come first.
-/// They are given in that order, unless any will do ([`TopK::in_any_order`]). Unless told otherwise, [`TopK::largest`].
+/// Which keys are selected: the largest or the smallest, in the total order that [`sort`](crate::sort()) has. So of
+/// floats NaNs without a sign are larger than all numbers, those with one smaller, and -0 is smaller than +0. Of equal
+/// keys the first come first. They are given in that order, unless any will do ([`TopK::in_any_order`]). Unless told
+/// otherwise, [`TopK::largest`].
 ///
 /// ```
 /// assert_eq!(gpu_sort::TopK::default(), gpu_sort::TopK::largest());
@@ -34,13 +35,13 @@ impl TopK {
 
     /// The same keys, in whatever order costs least.
     ///
-    /// The keys, and with them indices or values, are those of the sorted result, of equal keys too. Their order is a function of
-    /// the keys' type, of the lengths, of `k` and of whether indices or values are asked for: the same in each run and on every
-    /// device. But it may be another in a later version, so that nothing should depend on it.
+    /// The keys, and with them indices or values, are those of the sorted result, of equal keys too. Their order is a
+    /// function of the keys' type, of the lengths, of `k` and of whether indices or values are asked for: the same in
+    /// each run and on every device. But it may be another in a later version, so that nothing should depend on it.
     ///
-    /// Today kernels sort what they select anyway, in the memory of a block, and only where a segment's keys are all wanted is
-    /// a sort left out: they stay where they are, with values by a copy, with the indices of one long array by one pass over
-    /// the keys in the place of one for each 8 of their bits.
+    /// Today kernels sort what they select anyway, in the memory of a block, and only where a segment's keys are all
+    /// wanted is a sort left out: they stay where they are, with values by a copy, with the indices of one long array
+    /// by one pass over the keys in the place of one for each 8 of their bits.
     ///
     /// ```
     /// use gpu_sort::{Segments, TopK, top_k_pairs};

@@ -18,8 +18,8 @@ use gpu_core::{Error, ScratchSize};
 const SHORT: usize = 1024;
 /// More than so many are selected by digits: there would be no bound to begin with.
 const MANY: usize = ROW_THREADS;
-/// Arrays from this length on are filtered, and where they have so many keys for each that is selected: in a smaller sample many
-/// of those few blocks would draw more of them than they pass on.
+/// Arrays from this length on are filtered, and where they have so many keys for each that is selected: in a smaller
+/// sample many of those few blocks would draw more of them than they pass on.
 const FILTERED: usize = 1 << 20;
 const SPARSE: usize = 1 << 10;
 /// Elements of a part of a row, at least, and for each that is selected.
@@ -112,7 +112,8 @@ impl TopKPlan {
         let mut candidates = 0;
         let is_sorted = cut.longest <= SHORT || k > digits_room(composite) as usize;
         let is_long = is_sorted && cut.count == 1 && cut.longest > of_tile;
-        // Indices are written by a pass of the radix sort, which counts them in the array: not in each of several segments.
+        // Indices are written by a pass of the radix sort, which counts them in the array: not in each of several
+        // segments.
         let stays =
             is_in_any_order && k == cut.shortest && k == cut.longest && (payload == PLACES || is_long);
         let method = if stays {
@@ -230,8 +231,8 @@ impl Sample {
         let blocks = (most / threads).clamp(1, SAMPLE_BLOCKS);
         let draws = (most / (blocks * threads)).max(1);
         let drawn = blocks * threads * draws;
-        // How many of the first `k` are drawn is distributed as Poisson's law has it; that there are more than this happens once in
-        // 10^9 times.
+        // How many of the first `k` are drawn is distributed as Poisson's law has it; that there are more than this
+        // happens once in 10^9 times.
         let mean = (k * drawn) as f64 / len as f64;
         let rank = (mean + 6.0 * mean.sqrt()).ceil() as u32 + 4;
         let rank = rank.min(MINIMA * blocks as u32 - 1);
