@@ -63,9 +63,21 @@ impl<T: Copy + Default> Addressing<T> {
 }
 
 /// How an output comes of the pixels around its place.
-#[derive(Clone, Copy, Debug, PartialEq)]
+///
+/// Unless told otherwise from the nearest, which is right for pixels of any meaning, labels and masks too: it gives no
+/// value that the image does not have. PyTorch's `interpolate` has the same default; OpenCV's and NPP's is bilinear.
+///
+/// ```
+/// use gpu_stencil::resize::{Interpolation, resize};
+/// use gpu_stencil::{Image, ImageLayout};
+/// let labels = Image::new(&[7u8, 200], ImageLayout::new(2, 1, 1)?)?;
+/// assert_eq!(resize(labels, 4, 1, Interpolation::default())?.to_vec()?, [7, 7, 200, 200]);
+/// # Ok::<(), gpu_stencil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Interpolation<T> {
     /// It is the nearest one, bit by bit.
+    #[default]
     Nearest,
     /// It is the weighted mean of the four around it.
     Bilinear(Addressing<T>),
