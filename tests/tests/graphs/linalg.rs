@@ -36,6 +36,9 @@ fn vectors_and_elements() {
             Ok(ger(s, 2.0, x.slice(..N), y.slice(..N), MatrixMut::new(a, layout())?)?)
         });
         replays(device, "axpy", make, |s, ((x, _), y, _)| Ok(axpy(s, 2.0, &*x, y)?));
+        replays(device, "add", make, |s, ((x, z), y, _)| Ok(add(s, &*x, &*z, y)?));
+        replays(device, "subtract", make, |s, ((x, z), y, _)| Ok(subtract(s, &*x, &*z, y)?));
+        replays(device, "hadamard", make, |s, ((x, z), y, _)| Ok(hadamard(s, &*x, &*z, y)?));
         replays(device, "scale", make, |s, (_, y, _)| Ok(scale(s, 0.5, y)?));
         replays(device, "copy", make, |s, ((x, _), y, _)| Ok(copy(s, &*x, y)?));
         let make = |_: &Stream| {

@@ -12,6 +12,7 @@ mod by_key;
 mod by_key_schedules;
 mod chained;
 mod half;
+mod named;
 mod operators;
 mod segments;
 mod segments_stretches;

@@ -7,6 +7,7 @@ mod support {
 
 mod axis;
 mod chained;
+mod named;
 mod reference;
 mod schedules;
 mod segments;

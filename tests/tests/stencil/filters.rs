@@ -4,7 +4,7 @@ use gpu_core::{Buffer, Device};
 use gpu_stencil::{
     Border, Error, Filter, Image, ImageLayout, ImageMut, SeparableFilter, Weight, convolve_into,
     convolve_separable, convolve_separable_into, correlate, correlate_into, correlate_separable,
-    correlate_separable_into, gaussian,
+    correlate_separable_into, gaussian, laplace, sharpen,
 };
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
@@ -297,6 +297,29 @@ fn refused(
         run(Image::new(&pixels, layout).unwrap(), ImageMut::new(&mut output, layout).unwrap()).unwrap_err();
     assert_eq!(output.to_vec().unwrap(), [-7.0; 12], "{error}");
     error
+}
+
+/// Each is the filter of its name.
+#[test]
+fn names_of_filters() {
+    for_each("names_of_filters", |device| {
+        let layout = ImageLayout::new(37, 11, 2).unwrap();
+        let pixels: Vec<i16> = floats(3, layout.span()).into_iter().map(|value| value as i16).collect();
+        let pixels = device.upload(&pixels).unwrap();
+        let image = Image::new(&pixels, layout).unwrap();
+        let same = |name: &str, ours: Buffer<i16>, expected: Buffer<i16>| {
+            assert_eq!(ours.to_vec().unwrap(), expected.to_vec().unwrap(), "{name} on {}", device.name());
+        };
+        let border = Border::Reflect;
+        let full = |filter: Filter<f32>| correlate(image, &filter, border).unwrap();
+        let separable = |filter: SeparableFilter<f32>| correlate_separable(image, &filter, border).unwrap();
+        same("sharpen", sharpen(image, border).unwrap(), full(Filter::sharpen()));
+        same("laplace", laplace(image, border).unwrap(), full(Filter::laplace()));
+        let filter = SeparableFilter::gaussian(1.5, 4.0).unwrap();
+        same("gaussian", gaussian(image, 1.5, 4.0, border).unwrap(), separable(filter));
+        let filter = SeparableFilter::box_mean(5, 3).unwrap();
+        same("box_mean", gpu_stencil::box_mean(image, 5, 3, border).unwrap(), separable(filter));
+    });
 }
 
 #[test]

@@ -128,8 +128,22 @@ binary! {
     /// ```
     add: AXPY, T::ONE, false, |x, y| x + y;
     /// `output = x - y`.
+    ///
+    /// ```
+    /// let (stream, mut differences) = (gpu_core::Device::cpu().default_stream(), vec![0.0; 2]);
+    /// gpu_linalg::subtract(&stream, &[5.0, 7.0], &[1.0, 10.0], &mut differences)?;
+    /// assert_eq!(differences, [4.0, -3.0]);
+    /// # Ok::<(), gpu_linalg::Error>(())
+    /// ```
     subtract: AXPY, -T::ONE, true, |y, x| x - y;
     /// `output = x · y`, element by element (the Hadamard product).
+    ///
+    /// ```
+    /// let (stream, mut products) = (gpu_core::Device::cpu().default_stream(), vec![0.0; 2]);
+    /// gpu_linalg::hadamard(&stream, &[5.0, 7.0], &[1.0, 10.0], &mut products)?;
+    /// assert_eq!(products, [5.0, 70.0]);
+    /// # Ok::<(), gpu_linalg::Error>(())
+    /// ```
     hadamard: PRODUCT, T::ONE, false, |x, y| x * y;
 }
 

@@ -59,15 +59,41 @@ named! {
     /// ```
     sum, sum_into: Element, Sum => T, T, first;
     /// The product; one for no elements. Integers wrap. NaN propagates.
+    ///
+    /// ```
+    /// assert_eq!(gpu_reduce::product(&[2.0, 3.0, -0.5])?, -3.0);
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     product, product_into: Element, Product => T, T, first;
     /// The smallest element: NaN if there is one, and -0 is smaller than +0. There is none of no elements.
+    ///
+    /// ```
+    /// assert_eq!(gpu_reduce::min(&[2, -7, 3])?, -7);
+    /// assert!(gpu_reduce::min(&[2.0, f32::NAN])?.is_nan());
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     min, min_into: Element, Min => T, T, first;
     /// The largest element: NaN if there is one, and +0 is larger than -0. There is none of no elements.
+    ///
+    /// ```
+    /// assert_eq!(gpu_reduce::max(&[2, -7, 3])?, 3);
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     max, max_into: Element, Max => T, T, first;
     /// The smallest and the largest element as [`min`] and [`max`], in one pass; on a stream, two outputs.
+    ///
+    /// ```
+    /// assert_eq!(gpu_reduce::minmax(&[2, -7, 3])?, (-7, 3));
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     minmax, minmax_into: Element, MinMax => T, (T, T), |[min, max]: [T; 2]| (min, max);
     /// The index of the smallest element: of several the first, and the first NaN if there is one. -0 is smaller than
     /// +0.
+    ///
+    /// ```
+    /// assert_eq!(gpu_reduce::argmin(&[2, -3, 7, -3])?, 1);
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     argmin, argmin_into: Element, ArgMin => u64, usize, index;
     /// The index of the largest element: of several the first, and the first NaN if there is one. +0 is larger than -0.
     ///
@@ -78,10 +104,25 @@ named! {
     /// ```
     argmax, argmax_into: Element, ArgMax => u64, usize, index;
     /// The sum of the squares in the elements' type; integers wrap.
+    ///
+    /// ```
+    /// assert_eq!(gpu_reduce::sum_of_squares(&[3.0, -4.0])?, 25.0);
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     sum_of_squares, sum_of_squares_into: Element, SumOfSquares => T, T, first;
     /// The sum of the magnitudes. Those of integers are unsigned, and their sum wraps.
+    ///
+    /// ```
+    /// assert_eq!(gpu_reduce::norm_l1(&[3i32, -4])?, 7u32);
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     norm_l1, norm_l1_into: Element, NormL1 => <T as Number>::Magnitude, T::Magnitude, first;
     /// The largest magnitude, zero for no elements. Those of integers are unsigned.
+    ///
+    /// ```
+    /// assert_eq!(gpu_reduce::norm_max(&[i8::MIN, 3])?, 128u8);
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     norm_max, norm_max_into: Element, NormMax => <T as Number>::Magnitude, T::Magnitude, first;
     /// The square root of the sum of squares, zero for no elements: finite wherever its value is, and not zero unless
     /// that is.
@@ -93,16 +134,46 @@ named! {
     /// ```
     norm_l2, norm_l2_into: FloatElement, NormL2 => T, T, first;
     /// Whether any element is not zero; false for none. NaN is not zero. On a stream, 0 or 1.
+    ///
+    /// ```
+    /// assert!(gpu_reduce::any(&[0, 0, 2])? && !gpu_reduce::any(&[0.0, -0.0])?);
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     any, any_into: Element, Any => u8, bool, truth;
     /// Whether no element is zero; true for none. On a stream, 0 or 1.
+    ///
+    /// ```
+    /// assert!(gpu_reduce::all(&[1, 2])? && !gpu_reduce::all(&[1, 0])?);
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     all, all_into: Element, All => u8, bool, truth;
     /// How many elements are not zero. NaN is not.
+    ///
+    /// ```
+    /// assert_eq!(gpu_reduce::count_nonzero(&[0.0, 2.5, f32::NAN])?, 2);
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     count_nonzero, count_nonzero_into: Element, Count => u64, usize, index;
     /// The bits that all elements have; all bits for none.
+    ///
+    /// ```
+    /// assert_eq!(gpu_reduce::bit_and(&[0b110, 0b011])?, 0b010);
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     bit_and, bit_and_into: IntegerElement, And => T, T, first;
     /// The bits that any element has.
+    ///
+    /// ```
+    /// assert_eq!(gpu_reduce::bit_or(&[0b110, 0b011])?, 0b111);
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     bit_or, bit_or_into: IntegerElement, Or => T, T, first;
     /// The bits that an odd number of elements has.
+    ///
+    /// ```
+    /// assert_eq!(gpu_reduce::bit_xor(&[0b110, 0b011])?, 0b101);
+    /// # Ok::<(), gpu_reduce::Error>(())
+    /// ```
     bit_xor, bit_xor_into: IntegerElement, Xor => T, T, first;
     /// The sum in 64 bits, `i64` or `u64`.
     ///

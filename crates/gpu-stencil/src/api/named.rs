@@ -62,6 +62,13 @@ named! {
     box_mean, box_mean_into(width: usize, height: usize): SeparableFilter::box_mean(width, height)?,
         correlate_separable, correlate_separable_into;
     /// Images sharpened: [`Filter::sharpen`] through [`correlate_into`].
+    ///
+    /// ```
+    /// use gpu_stencil::{Border, Image, ImageLayout, sharpen};
+    /// let step = Image::new(&[10u8, 10, 20, 20], ImageLayout::new(4, 1, 1)?)?;
+    /// assert_eq!(sharpen(step, Border::Nearest)?.to_vec()?, [10, 0, 30, 20]);
+    /// # Ok::<(), gpu_stencil::Error>(())
+    /// ```
     sharpen, sharpen_into(): Filter::sharpen(), correlate, correlate_into;
     /// The Laplace operator of images: [`Filter::laplace`] through [`correlate_into`].
     ///
