@@ -192,6 +192,17 @@ fn factors_systems_and_updates_refuse_outputs_that_share_memory() {
     }
     refuses!("A", gpu_linalg::syrk(&stream, lower, 1.0, matrix(0), 0.0, output(63), &mut scratch));
 
+    let (sizes, order) = (gpu_linalg::Sizes::new(&device, &[8]).unwrap(), gpu_linalg::Order::ColumnMajor);
+    let (l, b) = (memory.read(0, 64), memory.write(63, 8));
+    refuses!("L", gpu_linalg::potrs_sizes(&stream, lower, order, &sizes, l, order, 1, b));
+
     assert_eq!(memory.buffer.to_vec().unwrap(), content, "what was refused wrote nothing");
     assert_eq!(info.to_vec().unwrap(), [5]);
+
+    let content = vec![2.0f64; 128];
+    let memory = Shared { device: &device, buffer: device.upload(&content).unwrap() };
+    let a = Matrix::new(memory.read(0, 64), square).unwrap();
+    let b = MatrixMut::new(memory.write(63, 8), Layout::column_major(8, 1).unwrap()).unwrap();
+    refuses!("A", gpu_linalg::potrs_refined(lower, a, b));
+    assert_eq!(memory.buffer.to_vec().unwrap(), content, "what was refused wrote nothing");
 }

@@ -7,4 +7,5 @@ mod golden;
 mod large;
 mod property;
 mod schedules;
+mod sizes;
 mod systems;

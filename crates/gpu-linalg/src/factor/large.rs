@@ -184,30 +184,41 @@ mod tests {
     use super::*;
 
     /// Older devices, and such as have little shared memory, get the same bits.
-    #[test]
-    fn all_ways_are_the_same() {
+    fn check<T: FactorElement + From<f32> + Into<f64>>(n: usize, order: Order, triangle: Triangle) {
         let device = gpu_core::Device::simulator();
-        let n = 3 * STEP + 5;
-        let layout = Layout::column_major(n, n).unwrap();
-        let element = |at: usize| {
-            let (i, j) = (at % n, at / n);
-            if i == j { n as f64 } else { 1.0 / (1 + i + 2 * j) as f64 }
+        let layout = match order {
+            Order::RowMajor => Layout::row_major(n, n).unwrap(),
+            Order::ColumnMajor => Layout::column_major(n, n).unwrap(),
         };
-        let a: Vec<f64> = (0..n * n).map(element).collect();
+        // Symmetric, so that orders and triangles are of one matrix.
+        let element = |at: usize| {
+            let (i, j) = ((at % n).max(at / n), (at % n).min(at / n));
+            T::from(if i == j { n as f32 } else { 1.0 / (1 + i + 2 * j) as f32 })
+        };
+        let a: Vec<T> = (0..n * n).map(element).collect();
         let run = |way| {
             let mut l = device.upload(&a).unwrap();
             let mut info = device.alloc(1).unwrap();
-            let mut scratch = device.alloc(scratch_len::<f64>(n)).unwrap();
+            let mut scratch = device.alloc(scratch_len::<T>(n)).unwrap();
             let matrix = MatrixMut::new(&mut l, layout).unwrap();
             let stream = device.default_stream();
-            factor_with(&stream, Triangle::Lower, matrix, info.view_mut(), scratch.view_mut(), way).unwrap();
+            factor_with(&stream, triangle, matrix, info.view_mut(), scratch.view_mut(), way).unwrap();
             (l.to_vec().unwrap(), info.to_vec().unwrap())
         };
         let tiled = run(Way::Tiled);
         for way in [Way::Steps, Way::Apart] {
-            assert!(tiled == run(way), "{way:?}");
+            assert!(tiled == run(way), "{way:?} of {n}, {order:?}, {triangle:?}");
         }
         assert_eq!(tiled.1, [0]);
-        assert_eq!(tiled.0[0], (n as f64).sqrt());
+        let root: f64 = tiled.0[0].into();
+        assert!((root - (n as f64).sqrt()).abs() < 1e-5, "{root}");
+    }
+
+    #[test]
+    fn all_ways_are_the_same() {
+        check::<f64>(3 * STEP + 5, Order::ColumnMajor, Triangle::Lower);
+        check::<f64>(STEP + 5, Order::ColumnMajor, Triangle::Upper);
+        check::<f32>(STEP + 5, Order::RowMajor, Triangle::Lower);
+        check::<f32>(STEP + 5, Order::RowMajor, Triangle::Upper);
     }
 }
