@@ -167,6 +167,9 @@ fn factors_systems_and_updates_refuse_outputs_that_share_memory() {
     let into = output(63);
     refuses!("A", gpu_linalg::potrf_to(&stream, lower, matrix(0), into, &mut info, &mut scratch));
     refuses!("L", gpu_linalg::potrs(&stream, lower, matrix(0), output(63), &mut scratch));
+    refuses!("L", gpu_linalg::potri_to(&stream, lower, matrix(0), output(63), &mut scratch));
+    refuses!("L", gpu_linalg::potrs_to(&stream, lower, matrix(0), matrix(256), output(63), &mut scratch));
+    refuses!("B", gpu_linalg::potrs_to(&stream, lower, matrix(256), matrix(0), output(63), &mut scratch));
     let into = output(63);
     refuses!(
         "A",

@@ -3,8 +3,8 @@
 use gpu_core::Device;
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, Order, Sizes, Triangle, logdet, potrf,
-    potrf_scratch_len, potrf_sizes, potrf_to, potri, potri_scratch_len, potrs, potrs_refined,
-    potrs_scratch_len, potrs_sizes,
+    potrf_scratch_len, potrf_sizes, potrf_to, potri, potri_scratch_len, potri_to, potrs, potrs_refined,
+    potrs_scratch_len, potrs_sizes, potrs_to,
 };
 use gpu_tests::backends::for_each;
 
@@ -92,7 +92,7 @@ fn inverses_determinants_and_systems_that_do_not_fit_are_refused() {
         let mut a = device.upload(&vec![7.0f64; n * n]).unwrap();
         let error = logdet(Matrix::new(&a, wide).unwrap()).unwrap_err();
         assert!(matches!(error, Error::NotSquare { rows: 150, columns: 149 }), "{error}");
-        let mut enough = device.alloc(potri_scratch_len::<f64>(n).unwrap()).unwrap();
+        let mut enough = device.alloc(potri_scratch_len::<f64>(n, 1).unwrap()).unwrap();
         let into = MatrixMut::new(&mut a, wide).unwrap();
         let error = potri(&stream, Triangle::Lower, into, &mut enough).unwrap_err();
         assert!(matches!(error, Error::NotSquare { rows: 150, columns: 149 }), "{error}");
@@ -101,6 +101,25 @@ fn inverses_determinants_and_systems_that_do_not_fit_are_refused() {
         let error = potri(&stream, Triangle::Upper, into, enough.slice_mut(1..)).unwrap_err();
         let short = matches!(error, Error::ScratchTooSmall { expected, actual } if (expected, actual) == (needed, needed - 1));
         assert!(short, "{error}");
+        let mut x = device.upload(&[7.0f64; 50]).unwrap();
+        let five = Layout::row_major(5, 5).unwrap();
+        fn to(x: &mut gpu_core::Buffer<f64>) -> BatchMut<'_, f64> {
+            let five = Layout::row_major(5, 5).unwrap();
+            BatchMut::new(x, BatchLayout::new(five, 2, 25).unwrap()).unwrap()
+        }
+        let from = Matrix::new(a.slice(..25), five).unwrap();
+        let error = potri_to(&stream, Triangle::Lower, from, to(&mut x), &mut enough).unwrap_err();
+        assert!(matches!(error, Error::BatchCounts { a: 1, b: 2, c: 2 }), "{error}");
+        let from = Matrix::new(&a, square).unwrap();
+        let error = potri_to(&stream, Triangle::Lower, from, to(&mut x), &mut enough).unwrap_err();
+        assert!(matches!(error, Error::Shapes { expected: (150, 150), actual: (5, 5) }), "{error}");
+        let from = Matrix::new(a.slice(..25), five).unwrap();
+        let error = potrs_to(&stream, Triangle::Lower, from, from, to(&mut x), &mut enough).unwrap_err();
+        assert!(matches!(error, Error::BatchCounts { a: 1, b: 2, c: 2 }), "{error}");
+        let wide = Matrix::new(a.slice(..20), Layout::row_major(5, 4).unwrap()).unwrap();
+        let error = potrs_to(&stream, Triangle::Lower, from, wide, to(&mut x), &mut enough).unwrap_err();
+        assert!(matches!(error, Error::Shapes { expected: (5, 4), actual: (5, 5) }), "{error}");
+        assert_eq!(x.to_vec().unwrap(), [7.0; 50]);
 
         let right = Layout::column_major(n, 2).unwrap();
         let mut b = device.upload(&vec![3.0f64; 2 * n]).unwrap();

@@ -168,7 +168,7 @@ fn check<T: Real + Into<f64>>(
 
     if block.has("inverse") {
         let expected = symmetric(&block.numbers("inverse"), n);
-        let mut scratch = device.alloc(potri_scratch_len::<T>(n).unwrap()).unwrap();
+        let mut scratch = device.alloc(potri_scratch_len::<T>(n, 1).unwrap()).unwrap();
         potri(&stream, triangle, MatrixMut::new(&mut factor, matrix).unwrap(), &mut scratch).unwrap();
         let inverse = factor.to_vec().unwrap();
         for i in 0..n {

@@ -4,6 +4,7 @@ mod bad_input;
 mod batches;
 mod common;
 mod golden;
+mod into;
 mod large;
 mod property;
 mod schedules;

@@ -278,7 +278,7 @@ fn inverted<T: Real + Into<f64>>(run: &Run<T>, factors: &[T], lower: &[T]) {
     for_each("random inverses", |device| {
         let mut l = device.upload(factors).unwrap();
         let log = logdet(Matrix::new(&l, matrix).unwrap()).unwrap();
-        let mut scratch = device.alloc(potri_scratch_len::<T>(n).unwrap()).unwrap();
+        let mut scratch = device.alloc(potri_scratch_len::<T>(n, 1).unwrap()).unwrap();
         let into = MatrixMut::new(&mut l, matrix).unwrap();
         potri(&device.default_stream(), case.triangle, into, &mut scratch).unwrap();
         let inverse = l.to_vec().unwrap();

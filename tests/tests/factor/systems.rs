@@ -137,7 +137,7 @@ fn inverses_and_determinants() {
             let (mut l, info) = factor(device, &a, matrix, triangle);
             assert_eq!(info, 0);
             let log = logdet(Matrix::new(&l, matrix).unwrap()).unwrap();
-            let mut scratch = device.alloc(potri_scratch_len::<T>(n).unwrap()).unwrap();
+            let mut scratch = device.alloc(potri_scratch_len::<T>(n, 1).unwrap()).unwrap();
             let into = MatrixMut::new(&mut l, matrix).unwrap();
             potri(&device.default_stream(), triangle, into, &mut scratch).unwrap();
             (l.to_vec().unwrap(), log)

@@ -93,7 +93,7 @@ fn factors_and_solves() {
             let len = potrf_scratch_len::<f64>(N, 1)
                 .unwrap()
                 .max(potrs_scratch_len::<f64>(N, layout()).unwrap())
-                .max(potri_scratch_len::<f64>(N).unwrap())
+                .max(potri_scratch_len::<f64>(N, 1).unwrap())
                 .max(trsm_scratch_len::<f64>(Side::Left, layout()).unwrap());
             let outputs = (device.zeroed::<f64>(N * N).unwrap(), device.zeroed::<u32>(1).unwrap());
             (definite(device), outputs, device.zeroed::<f64>(len).unwrap())
@@ -108,6 +108,16 @@ fn factors_and_solves() {
         });
         replays(device, "potrs", make, |s, (l, (b, _), scratch)| {
             Ok(potrs(s, lower, Matrix::new(&*l, layout())?, MatrixMut::new(b, layout())?, scratch)?)
+        });
+        replays(device, "potrs_to", make, |s, (l, (x, _), scratch)| {
+            let (l, into) = (Matrix::new(&*l, layout())?, MatrixMut::new(x, layout())?);
+            Ok(potrs_to(s, lower, l, l, into, scratch)?)
+        });
+        replays(device, "potri_to", make, |s, (l, (x, _), scratch)| {
+            // A part of it: the simulator takes a second for the whole.
+            let part = Layout::row_major(20, 20)?.with_leading_dimension(N)?;
+            let (l, into) = (Matrix::new(&*l, part)?, MatrixMut::new(x, part)?);
+            Ok(potri_to(s, lower, l, into, scratch)?)
         });
         replays(device, "potri", make, |s, (a, (l, _), scratch)| {
             s.copy(&mut *l, &*a)?;

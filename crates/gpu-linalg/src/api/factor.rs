@@ -7,7 +7,7 @@ use crate::cpu;
 use crate::error::Error;
 use crate::factor;
 use crate::factor::launch::{self, FactorElement};
-use crate::matrix::{Batch, BatchLayout, BatchMut, Matrix, MatrixMut};
+use crate::matrix::{Batch, BatchLayout, BatchMut, MatrixMut};
 use crate::plan::factor::{Whole, is_whole, solve, solves_whole};
 use crate::reference;
 
@@ -138,12 +138,7 @@ pub fn potrf_to<'a, 'l, 'i, 's, T: FactorElement>(
         return Ok(stream.memset(info, 0)?);
     }
     if !is_whole(n, layout.count) {
-        for number in 0..layout.count {
-            let from = a.data().slice(number * from.stride..);
-            let from = Matrix::new(from, a.layout().matrix)?;
-            let to = l.data_mut().into_slice(number * layout.stride..);
-            factor::copy_triangle(stream, triangle, from, MatrixMut::new(to, layout.matrix)?)?;
-        }
+        factor::copy_batch(stream, Some(triangle), a, &mut l)?;
         return potrf(stream, triangle, l, info, scratch);
     }
     let mut data = l.data_mut();
@@ -221,19 +216,9 @@ pub fn potrs<'l, 'b, 's, T: FactorElement>(
     scratch: impl Into<ViewMut<'s, T>>,
 ) -> Result<(), Error> {
     let (l, mut b, scratch) = (l.into(), b.into(), scratch.into());
+    expect_systems(stream, &l, &mut b, &scratch)?;
     let (factors, layout) = (l.layout(), b.layout());
-    let n = expect_square(factors)?;
-    if layout.matrix.rows() != n {
-        return Err(Error::Shapes { expected: (n, layout.matrix.columns()), actual: layout.matrix.shape() });
-    }
-    if factors.count != layout.count {
-        return Err(Error::BatchCounts { a: factors.count, b: layout.count, c: layout.count });
-    }
-    expect_scratch(potrs_scratch_len::<T>(n, layout)?, scratch.len())?;
-    stream.expect("factors of systems", l.data().device())?;
-    stream.expect("right-hand sides", b.data().device())?;
-    stream.expect("scratch memory of systems", scratch.device())?;
-    expect_apart(&b.data_mut(), "L", &l.data())?;
+    let n = factors.matrix.rows();
     if layout.is_empty() {
         return Ok(());
     }
@@ -248,8 +233,74 @@ pub fn potrs<'l, 'b, 's, T: FactorElement>(
     launch::solve(stream, solve::<T>(triangle, factors, layout)?, l.data(), data, None)
 }
 
-/// Elements of scratch memory that [`potrs`] needs for systems of `n` rows and right-hand sides that lie so: none
-/// where they are solved whole, else what two [`trsm`](crate::trsm) need.
+/// As [`potrs`], from the right-hand sides `b` to the solutions `x`, of the same shape. The two may have different
+/// orders and leading dimensions; what does not lie in `x`'s matrices is as it was.
+///
+/// # Errors
+/// As [`potrs`], of `x` as its B; [`Error::Shapes`], [`Error::BatchCounts`], [`Error::Aliasing`].
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, potrs_scratch_len, potrs_to};
+/// let device = gpu_core::Device::simulator();
+/// let (l, b) = (device.upload(&[2.0, f64::NAN, 1.0, 2.0])?, device.upload(&[8.0, 8.0])?);
+/// let mut x = device.alloc(2)?;
+/// let (square, column) = (Layout::row_major(2, 2)?, Layout::column_major(2, 1)?);
+/// let (factor, right) = (Matrix::new(&l, square)?, Matrix::new(&b, column)?);
+/// let mut scratch = device.alloc(potrs_scratch_len::<f64>(2, column)?)?;
+/// let into = MatrixMut::new(&mut x, column)?;
+/// potrs_to(&device.default_stream(), Triangle::Lower, factor, right, into, &mut scratch)?;
+/// assert_eq!((x.to_vec()?, b.to_vec()?), (vec![1.5, 1.0], vec![8.0, 8.0]));
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn potrs_to<'l, 'b, 'x, 's, T: FactorElement>(
+    stream: &Stream,
+    triangle: Triangle,
+    l: impl Into<Batch<'l, T>>,
+    b: impl Into<Batch<'b, T>>,
+    x: impl Into<BatchMut<'x, T>>,
+    scratch: impl Into<ViewMut<'s, T>>,
+) -> Result<(), Error> {
+    let (l, b, mut x, scratch) = (l.into(), b.into(), x.into(), scratch.into());
+    let (from, to) = (b.layout(), x.layout());
+    if from.matrix.shape() != to.matrix.shape() {
+        return Err(Error::Shapes { expected: from.matrix.shape(), actual: to.matrix.shape() });
+    }
+    expect_systems(stream, &l, &mut x, &scratch)?;
+    if from.count != to.count {
+        return Err(Error::BatchCounts { a: l.layout().count, b: from.count, c: to.count });
+    }
+    stream.expect("right-hand sides", b.data().device())?;
+    expect_apart(&x.data_mut(), "B", &b.data())?;
+    if !to.is_empty() {
+        factor::copy_batch(stream, None, b, &mut x)?;
+    }
+    potrs(stream, triangle, l, x, scratch)
+}
+
+/// Whether factors, right-hand sides and scratch memory are those of systems.
+fn expect_systems<T: FactorElement>(
+    stream: &Stream,
+    l: &Batch<'_, T>,
+    b: &mut BatchMut<'_, T>,
+    scratch: &ViewMut<'_, T>,
+) -> Result<(), Error> {
+    let (factors, layout) = (l.layout(), b.layout());
+    let n = expect_square(factors)?;
+    if layout.matrix.rows() != n {
+        return Err(Error::Shapes { expected: (n, layout.matrix.columns()), actual: layout.matrix.shape() });
+    }
+    if factors.count != layout.count {
+        return Err(Error::BatchCounts { a: factors.count, b: layout.count, c: layout.count });
+    }
+    expect_scratch(potrs_scratch_len::<T>(n, layout)?, scratch.len())?;
+    stream.expect("factors of systems", l.data().device())?;
+    stream.expect("right-hand sides", b.data().device())?;
+    stream.expect("scratch memory of systems", scratch.device())?;
+    expect_apart(&b.data_mut(), "L", &l.data())
+}
+
+/// Elements of scratch memory that [`potrs`] and [`potrs_to`] need for systems of `n` rows and right-hand sides, in the
+/// end solutions, that lie so: none where they are solved whole, else what two [`trsm`](crate::trsm) need.
 ///
 /// # Errors
 /// [`Error::Device`] where they are not a `usize`.

@@ -1,76 +1,184 @@
 //! Inverses and determinants of factored matrices.
 
-use gpu_core::{Stream, ViewMut};
+use gpu_core::{Stream, View, ViewMut};
 
 use super::factor::{expect_scratch, expect_square};
-use super::{Triangle, copy, potrs, potrs_scratch_len};
+use super::{Triangle, expect_apart, potrs, potrs_scratch_len};
 use crate::error::Error;
 use crate::factor;
 use crate::factor::launch::FactorElement;
-use crate::matrix::{Layout, Matrix, MatrixMut};
+use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
 
-/// The inverse of a symmetric, positive definite matrix in place of its factor on `stream`.
+/// The inverses of symmetric, positive definite matrices in place of their factors on `stream`.
 ///
-/// `a` is what [`potrf`](crate::potrf) made, with the same `triangle`, in which the inverse's triangle is written;
-/// the other one is never touched. It is computed column by column as the solution of `A · X = I`, in some 2 n³
-/// operations, so that its error is that of [`potrs`](crate::potrs). `scratch` has at least [`potri_scratch_len`]
-/// elements; what is in it afterwards is unspecified. The order of operations is that of `potrs`, a function of n and
-/// the type alone. Neither allocates device memory nor waits.
+/// `a` is what [`potrf`](crate::potrf) made, a matrix or a batch, with the same `triangle`, in which the inverse's
+/// triangle is written; the other one is never touched. It is computed column by column as the solution of `A · X =
+/// I`, in some 2 n³ operations, so that its error is that of [`potrs`](crate::potrs). `scratch` has at least
+/// [`potri_scratch_len`] elements; what is in it afterwards is unspecified. The order of operations is that of
+/// `potrs`, a function of n, of how many matrices there are, and of the type alone. Neither allocates device memory
+/// nor waits.
 ///
 /// # Errors
 /// [`Error::NotSquare`], [`Error::ScratchTooSmall`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`];
-/// [`Error::Device`] where memory is on another device than the stream or where a launch failed. `a` is as it was then.
+/// [`Error::Device`] where memory is on another device than the stream or where a launch failed. `a` is as it was then,
+/// but where one of the last launches failed.
 ///
 /// ```
 /// use gpu_linalg::{Layout, MatrixMut, Triangle, potri, potri_scratch_len};
 /// let device = gpu_core::Device::simulator();
 /// let mut a = device.upload(&[2.0, f64::NAN, 1.0, 4.0])?;
-/// let mut scratch = device.alloc(potri_scratch_len::<f64>(2)?)?;
+/// let mut scratch = device.alloc(potri_scratch_len::<f64>(2, 1)?)?;
 /// let factor = MatrixMut::new(&mut a, Layout::row_major(2, 2)?)?;
 /// potri(&device.default_stream(), Triangle::Lower, factor, &mut scratch)?;
 /// let inverse = a.to_vec()?;
 /// assert_eq!((inverse[0], inverse[2], inverse[3]), (0.265625, -0.03125, 0.0625));
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn potri<'s, T: FactorElement>(
+pub fn potri<'a, 's, T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
-    a: MatrixMut<'_, T>,
+    a: impl Into<BatchMut<'a, T>>,
     scratch: impl Into<ViewMut<'s, T>>,
 ) -> Result<(), Error> {
-    let (a, mut scratch) = (a, scratch.into());
-    let n = expect_square(a.layout().into())?;
-    expect_scratch(potri_scratch_len::<T>(n)?, scratch.len())?;
-    stream.expect("factor of a matrix", a.data().device())?;
-    stream.expect("scratch memory of an inverse", scratch.device())?;
-    if n == 0 {
+    let (mut a, mut scratch) = (a.into(), scratch.into());
+    let layout = a.layout();
+    expect(stream, layout, &a.data(), &scratch)?;
+    if layout.is_empty() {
         return Ok(());
     }
-    let square = Layout::row_major(n, n)?;
-    let (mut x, rest) = scratch.reborrow().try_split_at((n * n).next_multiple_of(4))?;
-    factor::identity(stream, n, x.reborrow())?;
-    let l = Matrix::new(a.data(), a.layout())?;
-    potrs(stream, triangle, l, MatrixMut::new(x.reborrow(), square)?, rest)?;
-    factor::copy_triangle(stream, triangle, Matrix::new(x.view(), square)?, a)
+    let (x, squares) = solved(stream, triangle, Batch::new(a.data(), layout)?, &mut scratch)?;
+    factor::copy_batch(stream, Some(triangle), Batch::new(x.view(), squares)?, &mut a)
 }
 
-/// Elements of scratch memory that [`potri`] needs for a matrix of `n` rows.
+/// As [`potri`], from the factors `l` to the same triangle of `inverse`; the rest of `inverse` is as it was. The two
+/// may have different orders and leading dimensions.
 ///
 /// # Errors
-/// [`Error::Device`] where the matrix's elements cannot be counted.
-pub fn potri_scratch_len<T: FactorElement>(n: usize) -> Result<usize, Error> {
-    let square = Layout::row_major(n, n)?;
-    Ok(square.span().next_multiple_of(4) + potrs_scratch_len::<T>(n, square)?)
+/// As [`potri`]; [`Error::Shapes`], [`Error::BatchCounts`], [`Error::Aliasing`].
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, potri_scratch_len, potri_to};
+/// let device = gpu_core::Device::simulator();
+/// let l = device.upload(&[2.0, f64::NAN, 1.0, 4.0])?;
+/// let (mut x, mut scratch) = (device.upload(&[7.0; 4])?, device.alloc(potri_scratch_len::<f64>(2, 1)?)?);
+/// let square = Layout::row_major(2, 2)?;
+/// let (from, to) = (Matrix::new(&l, square)?, MatrixMut::new(&mut x, square)?);
+/// potri_to(&device.default_stream(), Triangle::Lower, from, to, &mut scratch)?;
+/// assert_eq!(x.to_vec()?, [0.265625, 7.0, -0.03125, 0.0625]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn potri_to<'l, 'x, 's, T: FactorElement>(
+    stream: &Stream,
+    triangle: Triangle,
+    l: impl Into<Batch<'l, T>>,
+    inverse: impl Into<BatchMut<'x, T>>,
+    scratch: impl Into<ViewMut<'s, T>>,
+) -> Result<(), Error> {
+    let (l, mut inverse, mut scratch) = (l.into(), inverse.into(), scratch.into());
+    let (from, to) = (l.layout(), inverse.layout());
+    expect(stream, from, &l.data(), &scratch)?;
+    if from.matrix.shape() != to.matrix.shape() {
+        return Err(Error::Shapes { expected: from.matrix.shape(), actual: to.matrix.shape() });
+    }
+    if from.count != to.count {
+        return Err(Error::BatchCounts { a: from.count, b: to.count, c: to.count });
+    }
+    stream.expect("inverses", inverse.data().device())?;
+    expect_apart(&inverse.data_mut(), "L", &l.data())?;
+    if from.is_empty() {
+        return Ok(());
+    }
+    let (x, squares) = solved(stream, triangle, l, &mut scratch)?;
+    factor::copy_batch(stream, Some(triangle), Batch::new(x.view(), squares)?, &mut inverse)
 }
 
-/// The logarithm of the determinant of a matrix, from its factor: `2 · Σ ln lᵢᵢ`, computed in f64 on the CPU.
+/// That factors are square, and all is on the stream's device.
+fn expect<T: FactorElement>(
+    stream: &Stream,
+    factors: BatchLayout,
+    l: &View<'_, T>,
+    scratch: &ViewMut<'_, T>,
+) -> Result<(), Error> {
+    let n = expect_square(factors)?;
+    expect_scratch(potri_scratch_len::<T>(n, factors.count)?, scratch.len())?;
+    stream.expect("factor of a matrix", l.device())?;
+    Ok(stream.expect("scratch memory of an inverse", scratch.device())?)
+}
+
+/// The inverses, whole, in scratch memory, and how they lie there.
+fn solved<'x, T: FactorElement>(
+    stream: &Stream,
+    triangle: Triangle,
+    l: Batch<'_, T>,
+    scratch: &'x mut ViewMut<'_, T>,
+) -> Result<(ViewMut<'x, T>, BatchLayout), Error> {
+    let squares = squares(l.layout().matrix.rows(), l.layout().count)?;
+    let elements = squares.span()?;
+    let (mut x, rest) = scratch.reborrow().try_split_at(elements.next_multiple_of(4) + ONE)?;
+    factor::identities(stream, squares, x.reborrow())?;
+    let mut x = x.try_into_slice(..elements)?;
+    potrs(stream, triangle, l, BatchMut::new(x.reborrow(), squares)?, rest)?;
+    Ok((x, squares))
+}
+
+/// Elements behind the identities, of which the first is a one.
+const ONE: usize = 4;
+
+/// Matrices of `n` rows one after the other, without gaps.
+fn squares(n: usize, count: usize) -> Result<BatchLayout, Error> {
+    let square = Layout::row_major(n, n)?;
+    Ok(BatchLayout::new(square, count, square.span())?)
+}
+
+/// Elements of scratch memory that [`potri`] and [`potri_to`] need for `count` matrices of `n` rows.
+///
+/// # Errors
+/// [`Error::Device`] where the matrices' elements cannot be counted.
+pub fn potri_scratch_len<T: FactorElement>(n: usize, count: usize) -> Result<usize, Error> {
+    let squares = squares(n, count)?;
+    if squares.is_empty() {
+        return Ok(0);
+    }
+    Ok(squares.span()?.next_multiple_of(4) + ONE + potrs_scratch_len::<T>(n, squares)?)
+}
+
+/// The logarithm of the determinant of each of a batch of matrices, from their factors: `2 · Σ ln lᵢᵢ`, computed in
+/// f64 on the CPU.
 ///
 /// The work is enqueued on the device's default stream, and waited for. NaN where the matrix was not positive
 /// definite; zero of a matrix without rows. With each logarithm right within a unit in the last place, the error is at
 /// most `(n + 1) ε · 2 Σ |ln lᵢᵢ|`, to first order.
 ///
 /// # Errors
-/// [`Error::NotSquare`]; [`Error::Device`].
+/// [`Error::NotSquare`]; [`Error::ExtentTooLarge`]; [`Error::Device`].
+///
+/// ```
+/// use gpu_linalg::{Batch, BatchLayout, Layout, logdet_batch};
+/// let two = BatchLayout::new(Layout::row_major(1, 1)?, 2, 3)?;
+/// let logs = logdet_batch(Batch::new(&[2.0, f64::NAN, f64::NAN, 5.0], two)?)?;
+/// assert!((logs[0] - 4f64.ln()).abs() < 1e-15 && (logs[1] - 25f64.ln()).abs() < 1e-15);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn logdet_batch<'l, T: FactorElement + Into<f64>>(l: impl Into<Batch<'l, T>>) -> Result<Vec<f64>, Error> {
+    let l = l.into();
+    let layout = l.layout();
+    let n = expect_square(layout)?;
+    if layout.is_empty() {
+        return Ok(vec![0.0; layout.count]);
+    }
+    let data = l.data();
+    let mut diagonals = data.device().alloc(n * layout.count)?;
+    let from = (data, (layout.matrix.leading_dimension() + 1, layout.stride));
+    let to = (diagonals.view_mut(), (1, n));
+    factor::copy(&data.device().default_stream(), (n, layout.count), from, to, false)?;
+    let diagonals = diagonals.to_vec()?;
+    Ok(diagonals.chunks(n).map(|of| 2.0 * of.iter().map(|&l| l.into().ln()).sum::<f64>()).collect())
+}
+
+/// [`logdet_batch`] of one matrix.
+///
+/// # Errors
+/// As [`logdet_batch`].
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, logdet};
@@ -79,15 +187,5 @@ pub fn potri_scratch_len<T: FactorElement>(n: usize) -> Result<usize, Error> {
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 pub fn logdet<T: FactorElement + Into<f64>>(l: Matrix<'_, T>) -> Result<f64, Error> {
-    let n = expect_square(l.layout().into())?;
-    if n == 0 {
-        return Ok(0.0);
-    }
-    let device = l.data().device();
-    // The diagonal as a column of a matrix of which a row is a column further.
-    let diagonal = Layout::row_major(n, 1)?.with_leading_dimension(l.layout().leading_dimension() + 1)?;
-    let mut gathered = device.alloc(n)?;
-    let into = MatrixMut::new(&mut gathered, Layout::row_major(n, 1)?)?;
-    copy(&device.default_stream(), Matrix::new(l.data(), diagonal)?, into)?;
-    Ok(2.0 * gathered.to_vec()?.into_iter().map(|l| l.into().ln()).sum::<f64>())
+    Ok(logdet_batch(l)?[0])
 }

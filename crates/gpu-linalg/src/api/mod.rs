@@ -18,8 +18,10 @@ mod update;
 
 pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};
 pub use epilogue::{Activation, Epilogue, gemm_tensor_with, gemm_tf32_with};
-pub use factor::{expect_positive_definite, potrf, potrf_scratch_len, potrf_to, potrs, potrs_scratch_len};
-pub use factor_inverse::{logdet, potri, potri_scratch_len};
+pub use factor::{
+    expect_positive_definite, potrf, potrf_scratch_len, potrf_to, potrs, potrs_scratch_len, potrs_to,
+};
+pub use factor_inverse::{logdet, logdet_batch, potri, potri_scratch_len, potri_to};
 pub use factor_refined::{Refinement, potrs_refined};
 pub use factor_sizes::{potrf_sizes, potrs_sizes};
 pub(crate) use gemm::{How, expect_product, product};

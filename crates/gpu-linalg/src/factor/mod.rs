@@ -6,7 +6,7 @@ pub mod launch;
 pub(crate) mod sizes;
 mod solve;
 
-pub(crate) use copy::{copy_triangle, identity, narrow, narrow_triangle, widen_and_add};
+pub(crate) use copy::{copy, copy_batch, identities, narrow, narrow_triangle, widen_and_add};
 pub(crate) use large::{factor, scratch_len, tiled};
 pub use launch::FactorElement;
 pub use sizes::Sizes;
