@@ -157,11 +157,11 @@ fn expect_output<'a, M: gpu_core::Element>(
     }
 }
 
-/// As [`mean`](crate::mean()), of each segment: see [`reduce_segments`]. The quotients are computed on the host, so
-/// this waits for the sums.
+/// As [`mean`](crate::mean()), of each segment: see [`reduce_segments`](crate::reduce_segments). The
+/// quotients are computed on the host, so this waits for the sums.
 ///
 /// # Errors
-/// As [`reduce_segments`]; [`Error::EmptySegment`].
+/// As [`reduce_segments`](crate::reduce_segments); [`Error::EmptySegment`].
 ///
 /// ```
 /// use gpu_reduce::{Segments, mean_segments};
@@ -233,11 +233,11 @@ pub fn mean_segments_into<'a, 's, 'b, T: Element>(
     )
 }
 
-/// As [`mean`](crate::mean()), along an axis: see [`reduce_axis`]. The quotients are computed on the host, so
-/// this waits for the sums.
+/// As [`mean`](crate::mean()), along an axis: see [`reduce_axis`](crate::reduce_axis). The quotients are
+/// computed on the host, so this waits for the sums.
 ///
 /// # Errors
-/// As [`reduce_axis`].
+/// As [`reduce_axis`](crate::reduce_axis).
 ///
 /// ```
 /// assert_eq!(gpu_reduce::mean_axis(&[1u8, 2, 255, 3], &[2, 2], 0)?.to_vec()?, [128.0, 2.5]);

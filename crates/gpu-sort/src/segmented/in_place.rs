@@ -8,10 +8,11 @@ use super::launch::{self, Moved};
 use super::{NAME, SegmentedPlan, all_bits, expect_values, reference, write};
 use crate::key::{SortKey, SortOptions};
 
-/// Sorts the keys of each segment where they are, on `stream`; otherwise as [`segmented_sort_into`].
+/// Sorts the keys of each segment where they are, on `stream`; otherwise as
+/// [`segmented_sort_into`](crate::segmented_sort_into).
 ///
 /// # Errors
-/// Those of [`segmented_sort_into`].
+/// Those of [`segmented_sort_into`](crate::segmented_sort_into).
 ///
 /// ```
 /// use gpu_sort::{Scratch, Segments, SortOptions, segmented_sort_in_place};
