@@ -278,8 +278,7 @@ fn measure(device: &Device, source: &Source, runs: u32) -> Result<Line, Box<dyn 
     if rows != ordered || found != count {
         return Err(format!("{name}: the order is not the CPU's").into());
     }
-    let per_level: Vec<u32> = starts.iter().step_by(7).copied().collect();
-    let profile: Vec<u32> = per_level.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let profile = analysis.rows_per_level()?;
     let mut warps = [0];
     let order_of_rows = analysis.order_rows()?;
     order_of_rows.warps().slice(order_of_rows.warps().len() - 1..).copy_to(&mut warps)?;

@@ -390,7 +390,7 @@ pub(crate) fn count(stream: &Stream, numbers: View<'_, u32>, counts: ViewMut<'_,
     let mut counts = counts;
     stream.memset(counts.reborrow(), 0)?;
     let len = numbers.len() as u32;
-    // SAFETY: the numbers are places of counts: groups of the levels there are, or rows and columns that were checked.
+    // SAFETY: the numbers are places of counts: levels there are, or rows and columns that were checked.
     unsafe { stream.launch::<convert::sparse_count>(linear(numbers.len()), (numbers, counts, len))? };
     Ok(())
 }

@@ -179,6 +179,9 @@ fn levels_and_the_order_of_rows_are_what_they_mean() {
             assert_eq!(levels, expected, "{name}");
             let count = expected.iter().copied().max().unwrap_or(0);
             assert_eq!(analysis.level_count(), count, "{name}");
+            let of_level = |level| expected.iter().filter(|&&other| other == level).count() as u32;
+            let rows: Vec<u32> = (1..=count).map(of_level).collect();
+            assert_eq!(analysis.rows_per_level().unwrap(), rows, "{name}");
 
             // The rows that wait for one of the same block of 256, and the longest.
             let number = |row: usize| if side == Side::Upper { host.rows - 1 - row } else { row };

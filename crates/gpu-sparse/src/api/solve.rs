@@ -257,6 +257,36 @@ impl<'a, T: Element> Analysis<'a, T> {
         self.profile.levels
     }
 
+    /// The rows of each level, in ascending order of levels: as many numbers as levels, counted where the matrix lives.
+    /// Waits for it.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where memory does not suffice or a launch failed.
+    ///
+    /// ```
+    /// use gpu_sparse::{Analysis, Csr, Diagonal, Side};
+    /// let device = gpu_core::Device::simulator();
+    /// let a = Csr::upload(&device, 3, 3, &[0, 1, 3, 4], &[0, 0, 1, 2], &[2.0, 1.0, 4.0, 8.0])?;
+    /// let analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored)?;
+    /// assert_eq!(analysis.rows_per_level()?, [2, 1]); // the second row waits for the first
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn rows_per_level(&self) -> Result<Vec<u32>, Error> {
+        // Levels count from 1: no row has level 0.
+        let mut counts = vec![0; self.profile.levels as usize + 1];
+        match self.levels.view().as_slice() {
+            Some(levels) => levels.iter().for_each(|&level| counts[level as usize] += 1),
+            None if self.levels.is_empty() => {}
+            None => {
+                let device = self.levels.device();
+                let mut found = device.alloc(counts.len())?;
+                launch::count(&device.default_stream(), self.levels.view(), found.view_mut())?;
+                found.copy_to(&mut counts)?;
+            }
+        }
+        Ok(counts.split_off(1))
+    }
+
     /// What the choice of the algorithm rests on.
     pub fn profile(&self) -> Profile {
         self.profile
