@@ -8,6 +8,7 @@ mod input;
 mod many;
 mod market;
 mod property;
+mod refused;
 mod schedules;
 mod solve;
 mod spmv;
