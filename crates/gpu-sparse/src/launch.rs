@@ -410,7 +410,7 @@ pub(crate) fn rows_of_entries<T: Element>(
 /// Enqueues the keys of entries, at least one, and looks for one that is outside of the matrix.
 pub(crate) fn keys(
     stream: &Stream,
-    (rows, columns): (&Buffer<u32>, &Buffer<u32>),
+    (rows, columns): (View<'_, u32>, View<'_, u32>),
     (row_count, column_count): (usize, usize),
     keys: &mut Buffer<u64>,
     found: &mut Buffer<u32>,
@@ -436,7 +436,7 @@ pub(crate) fn add<T: Element>(
     stream: &Stream,
     keys: &Buffer<u64>,
     (order, places): (&Buffer<u32>, &Buffer<u32>),
-    values: &Buffer<T>,
+    values: View<'_, T>,
     (rows, columns, sums): (&mut Buffer<u32>, &mut Buffer<u32>, &mut Buffer<T>),
 ) -> Result<(), Error> {
     let len = keys.len();

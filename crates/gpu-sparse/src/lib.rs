@@ -15,4 +15,4 @@ mod systems;
 pub use api::*;
 pub use error::Error;
 pub use launch::Element;
-pub use matrix::{Coo, Csc, CscView, Csr, CsrView, Wide, narrow_indices};
+pub use matrix::{Coo, CooView, Csc, CscView, Csr, CsrView, Wide, narrow_indices};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gpu_sparse::{Coo, Csc, Csr, Error, compress, transpose};
+use gpu_sparse::{Coo, CooView, Csc, Csr, Error, compress, transpose};
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 
@@ -69,6 +69,16 @@ fn an_entry_outside_is_refused() {
             matches!(error, Error::OutOfRange { entry: 1, row: 1, column: 9, rows: 3, columns: 5 }),
             "{error}"
         );
+        // The same entries, borrowed.
+        let lent = (device.upload(&[0, 1, 2]).unwrap(), device.upload(&[0, 9, 9]).unwrap());
+        let values = device.upload(&[1.0f32; 3]).unwrap();
+        let entries = CooView::new(3, 5, &lent.0, &lent.1, &values).unwrap();
+        let error = compress(entries).unwrap_err();
+        assert!(matches!(error, Error::OutOfRange { entry: 1, row: 1, column: 9, .. }), "{error}");
+        let error = CooView::new(3, 5, lent.0.slice(1..), &lent.1, &values).unwrap_err();
+        assert!(matches!(error, Error::Length { what: "row indices", expected: 3, actual: 2 }), "{error}");
+        let error = CooView::new(3, 5, &lent.0, &lent.1, values.slice(1..)).unwrap_err();
+        assert!(matches!(error, Error::Length { what: "values", expected: 3, actual: 2 }), "{error}");
         let error = Coo::upload(device, 3, 5, &[3], &[0], &[1.0f32]).unwrap_err();
         assert!(matches!(error, Error::OutOfRange { entry: 0, row: 3, .. }), "{error}");
     });

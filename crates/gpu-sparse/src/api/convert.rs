@@ -7,7 +7,7 @@ use gpu_sparse_kernels::NONE;
 
 use crate::error::Error;
 use crate::launch::{self, Element};
-use crate::matrix::{Coo, Csr, CsrView};
+use crate::matrix::{CooView, Csr, CsrView};
 use crate::reference;
 
 /// The entries of a list as compressed rows, computed where they live: sorted by row and column, those in the same
@@ -26,7 +26,8 @@ use crate::reference;
 /// assert_eq!((columns.to_vec()?, values.to_vec()?), (vec![1, 0], vec![2.0, 4.0]));
 /// # Ok::<(), gpu_sparse::Error>(())
 /// ```
-pub fn compress<T: Element>(entries: &Coo<T>) -> Result<Csr<T>, Error> {
+pub fn compress<'a, T: Element>(entries: impl Into<CooView<'a, T>>) -> Result<Csr<T>, Error> {
+    let entries = entries.into();
     let (rows, columns, len) = (entries.rows, entries.columns, entries.entries());
     let device = entries.device();
     let stream = device.default_stream();
@@ -34,11 +35,9 @@ pub fn compress<T: Element>(entries: &Coo<T>) -> Result<Csr<T>, Error> {
         let (row, column) = (row as usize, column as usize);
         Error::OutOfRange { entry, row, column, rows, columns }
     };
-    if let (Some(row_indices), Some(column_indices), Some(values)) = (
-        entries.row_indices.view().as_slice(),
-        entries.column_indices.view().as_slice(),
-        entries.values.view().as_slice(),
-    ) {
+    if let (Some(row_indices), Some(column_indices), Some(values)) =
+        (entries.row_indices.as_slice(), entries.column_indices.as_slice(), entries.values.as_slice())
+    {
         let is_outside = |entry: &usize| {
             row_indices[*entry] as usize >= rows || column_indices[*entry] as usize >= columns
         };
@@ -57,7 +56,7 @@ pub fn compress<T: Element>(entries: &Coo<T>) -> Result<Csr<T>, Error> {
     }
     // ---- in the order of their places
     let (mut keys, mut found) = (device.alloc(len)?, device.upload(&[NONE])?);
-    let places = (&entries.row_indices, &entries.column_indices);
+    let places = (entries.row_indices, entries.column_indices);
     launch::keys(&stream, places, (rows, columns), &mut keys, &mut found)?;
     let first = found.to_vec()?[0];
     if first != NONE {
@@ -80,7 +79,7 @@ pub fn compress<T: Element>(entries: &Coo<T>) -> Result<Csr<T>, Error> {
     let (mut row_indices, mut indices) = (device.alloc(kept)?, device.alloc(kept)?);
     let mut values = device.alloc(kept)?;
     let outputs = (&mut row_indices, &mut indices, &mut values);
-    launch::add(&stream, &keys, (&order, &places), &entries.values, outputs)?;
+    launch::add(&stream, &keys, (&order, &places), entries.values, outputs)?;
     let offsets = offsets(&stream, &row_indices, rows)?;
     Ok(Csr { rows, columns, offsets, indices, values })
 }

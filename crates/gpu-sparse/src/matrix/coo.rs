@@ -1,13 +1,99 @@
 //! Entries in any order.
 
-use gpu_core::{Buffer, Device};
+use gpu_core::{Buffer, Device, View};
 
 use super::{extent, sizes};
 use crate::error::Error;
 use crate::launch::Element;
 
-/// A matrix as a list of entries (COO) that owns its memory: row, column and value of each, in any order. What stands
-/// several times in one place is meant to be added.
+/// A matrix as a list of entries (COO), borrowed: row, column and value of each, in any order. What stands several times
+/// in one place is meant to be added.
+#[derive(Clone, Copy, Debug)]
+pub struct CooView<'a, T: Element> {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) row_indices: View<'a, u32>,
+    pub(crate) column_indices: View<'a, u32>,
+    pub(crate) values: View<'a, T>,
+}
+
+impl<'a, T: Element> CooView<'a, T> {
+    /// The `rows` × `columns` matrix of the entries in these arrays. Whether they stand in the matrix is seen when it is
+    /// converted; until then nothing uses them.
+    ///
+    /// # Errors
+    /// [`Error::Length`] where there are not as many rows and values as columns, [`Error::TooLarge`]; [`Error::Device`]
+    /// where the arrays are on several devices.
+    ///
+    /// ```
+    /// use gpu_sparse::{CooView, compress};
+    /// let entries = CooView::new(2, 2, &[1, 0, 1], &[1, 0, 0], &[4.0, 2.0, 1.0])?;
+    /// assert_eq!((entries.rows(), entries.columns(), entries.entries()), (2, 2, 3));
+    /// let (_, columns, values) = compress(entries)?.into_buffers();
+    /// assert_eq!((columns.to_vec()?, values.to_vec()?), (vec![0, 0, 1], vec![2.0, 1.0, 4.0]));
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn new(
+        rows: usize,
+        columns: usize,
+        row_indices: impl Into<View<'a, u32>>,
+        column_indices: impl Into<View<'a, u32>>,
+        values: impl Into<View<'a, T>>,
+    ) -> Result<Self, Error> {
+        let (row_indices, column_indices, values) =
+            (row_indices.into(), column_indices.into(), values.into());
+        extent("rows", rows)?;
+        extent("columns", columns)?;
+        sizes(rows, column_indices.len())?;
+        let expected = column_indices.len();
+        for (what, actual) in [("row indices", row_indices.len()), ("values", values.len())] {
+            if expected != actual {
+                return Err(Error::Length { what, expected, actual });
+            }
+        }
+        let stream = column_indices.device().default_stream();
+        stream.expect("row indices of a matrix", row_indices.device())?;
+        stream.expect("values of a matrix", values.device())?;
+        Ok(Self { rows, columns, row_indices, column_indices, values })
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Entries, those in the same place counted each.
+    pub fn entries(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Where it lives.
+    pub fn device(&self) -> &'a Device {
+        self.values.device()
+    }
+
+    /// The entries' rows.
+    pub fn row_indices(&self) -> View<'a, u32> {
+        self.row_indices
+    }
+
+    /// The entries' columns.
+    pub fn column_indices(&self) -> View<'a, u32> {
+        self.column_indices
+    }
+
+    /// The entries' values.
+    pub fn values(&self) -> View<'a, T> {
+        self.values
+    }
+}
+
+/// A matrix as a list of entries (COO) that owns its memory; see [`CooView`].
 #[derive(Debug)]
 pub struct Coo<T: Element> {
     pub(crate) rows: usize,
@@ -22,8 +108,7 @@ impl<T: Element> Coo<T> {
     /// converted; until then nothing uses them.
     ///
     /// # Errors
-    /// [`Error::Length`] where there are not as many rows and values as columns, [`Error::TooLarge`]; [`Error::Device`]
-    /// where the arrays are on several devices.
+    /// Those of [`CooView::new`].
     pub fn new(
         rows: usize,
         columns: usize,
@@ -31,18 +116,7 @@ impl<T: Element> Coo<T> {
         column_indices: Buffer<u32>,
         values: Buffer<T>,
     ) -> Result<Self, Error> {
-        extent("rows", rows)?;
-        extent("columns", columns)?;
-        sizes(rows, column_indices.len())?;
-        let expected = column_indices.len();
-        for (what, actual) in [("row indices", row_indices.len()), ("values", values.len())] {
-            if expected != actual {
-                return Err(Error::Length { what, expected, actual });
-            }
-        }
-        let stream = column_indices.device().default_stream();
-        stream.expect("row indices of a matrix", row_indices.device())?;
-        stream.expect("values of a matrix", values.device())?;
+        CooView::new(rows, columns, &row_indices, &column_indices, &values)?;
         Ok(Self { rows, columns, row_indices, column_indices, values })
     }
 
@@ -93,5 +167,28 @@ impl<T: Element> Coo<T> {
     /// Where it lives.
     pub fn device(&self) -> &Device {
         self.values.device()
+    }
+
+    /// The matrix, borrowed.
+    pub fn view(&self) -> CooView<'_, T> {
+        let Self { rows, columns, row_indices, column_indices, values } = self;
+        CooView {
+            rows: *rows,
+            columns: *columns,
+            row_indices: row_indices.view(),
+            column_indices: column_indices.view(),
+            values: values.view(),
+        }
+    }
+
+    /// Rows, columns and values of the entries.
+    pub fn into_buffers(self) -> (Buffer<u32>, Buffer<u32>, Buffer<T>) {
+        (self.row_indices, self.column_indices, self.values)
+    }
+}
+
+impl<'a, T: Element> From<&'a Coo<T>> for CooView<'a, T> {
+    fn from(matrix: &'a Coo<T>) -> Self {
+        matrix.view()
     }
 }

@@ -9,7 +9,7 @@ mod wide;
 #[cfg(feature = "sprs")]
 mod with_sprs;
 
-pub use coo::Coo;
+pub use coo::{Coo, CooView};
 pub use csc::{Csc, CscView};
 pub use csr::{Csr, CsrView};
 pub use wide::{Wide, narrow_indices};
