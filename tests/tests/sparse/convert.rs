@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gpu_sparse::{Coo, CooView, Csc, Csr, Error, compress, transpose};
+use gpu_sparse::{Coo, CooView, Csc, Csr, Error, compress, expand, transpose};
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 
@@ -82,6 +82,49 @@ fn an_entry_outside_is_refused() {
         let error = Coo::upload(device, 3, 5, &[3], &[0], &[1.0f32]).unwrap_err();
         assert!(matches!(error, Error::OutOfRange { entry: 0, row: 3, .. }), "{error}");
     });
+}
+
+fn expansions<T: Value>(test: &str) {
+    for_each(test, |device| {
+        for (rows, columns) in [(0, 0), (0, 9), (9, 0), (1, 1), (1, 700), (700, 1), (300, 40), (1031, 257)] {
+            // Every third row is empty, and so are the last ones.
+            let mut host = matrix::<T>(rows, columns, 62, |row, random| {
+                let is_empty = columns == 0 || row % 3 == 1 || row + 20 > rows.max(30);
+                (0..if is_empty { 0 } else { random.below(12) }).map(|_| random.below(columns)).collect()
+            });
+            // What a sum would change.
+            for (value, special) in host.values.iter_mut().zip([-0.0, f64::NAN, f64::INFINITY, 0.0]) {
+                *value = T::of(special);
+            }
+            let a = host.on(device);
+            let list = expand(&a).unwrap();
+            assert_eq!((list.rows(), list.columns(), list.entries()), (rows, columns, host.values.len()));
+            let expected: Vec<u32> =
+                (0..rows).flat_map(|row| host.row(row).map(move |_| row as u32)).collect();
+            assert_eq!(list.view().row_indices().to_vec().unwrap(), expected);
+            assert_eq!(list.view().column_indices().to_vec().unwrap(), host.indices);
+            assert_same_bits(&list.view().values().to_vec().unwrap(), &host.values, "expanded");
+            let (offsets, indices, values) = compress(&list).unwrap().into_buffers();
+            assert_eq!(offsets.to_vec().unwrap(), host.offsets);
+            assert_eq!(indices.to_vec().unwrap(), host.indices);
+            assert_same_bits(&values.to_vec().unwrap(), &host.values, "and back");
+        }
+        // No entries at all.
+        let a = Csr::<T>::upload(device, 5, 7, &[0; 6], &[], &[]).unwrap();
+        let list = expand(&a).unwrap();
+        assert_eq!((list.rows(), list.columns(), list.entries()), (5, 7, 0));
+        assert_eq!(compress(&list).unwrap().into_buffers().0.to_vec().unwrap(), [0; 6]);
+    });
+}
+
+#[test]
+fn matrices_of_f32_are_expanded_to_lists_and_back() {
+    expansions::<f32>("expand f32");
+}
+
+#[test]
+fn matrices_of_f64_are_expanded_to_lists_and_back() {
+    expansions::<f64>("expand f64");
 }
 
 fn transpositions<T: Value>(test: &str) {

@@ -7,7 +7,7 @@ use gpu_sparse_kernels::NONE;
 
 use crate::error::Error;
 use crate::launch::{self, Element};
-use crate::matrix::{CooView, Csr, CsrView};
+use crate::matrix::{Coo, CooView, Csr, CsrView};
 use crate::reference;
 
 /// The entries of a list as compressed rows, computed where they live: sorted by row and column, those in the same
@@ -84,6 +84,31 @@ pub fn compress<'a, T: Element>(entries: impl Into<CooView<'a, T>>) -> Result<Cs
     Ok(Csr { rows, columns, offsets, indices, values })
 }
 
+/// The entries of compressed rows as a list, computed where they live, in memory of its own: row after row, as they
+/// stand. [`compress`] makes the same matrix of it, bit by bit.
+///
+/// # Errors
+/// [`Error::Device`] where memory does not suffice or a launch failed.
+///
+/// ```
+/// use gpu_sparse::{CsrView, expand};
+/// let a = CsrView::new(3, 3, &[0, 2, 2, 3], &[0, 2, 1], &[1.0, 2.0, 3.0])?;
+/// let (rows, columns, values) = expand(a)?.into_buffers();
+/// assert_eq!((rows.to_vec()?, columns.to_vec()?), (vec![0, 0, 2], vec![0, 2, 1]));
+/// assert_eq!(values.to_vec()?, [1.0, 2.0, 3.0]);
+/// # Ok::<(), gpu_sparse::Error>(())
+/// ```
+pub fn expand<'a, T: Element>(matrix: impl Into<CsrView<'a, T>>) -> Result<Coo<T>, Error> {
+    let matrix = matrix.into();
+    let (device, len) = (matrix.device(), matrix.entries());
+    let stream = device.default_stream();
+    let row_indices = rows_of_entries(&stream, &matrix)?;
+    let (mut column_indices, mut values) = (device.alloc(len)?, device.alloc(len)?);
+    stream.copy(&mut column_indices, matrix.indices)?;
+    stream.copy(&mut values, matrix.values)?;
+    Ok(Coo { rows: matrix.rows, columns: matrix.columns, row_indices, column_indices, values })
+}
+
 /// The transposed matrix, computed where it lives, in memory of its own: of a symmetric structure the same structure,
 /// else the compressed columns. Waits for it.
 ///
@@ -120,14 +145,25 @@ pub(crate) fn transposed_with_order<T: Element>(
         let arrays = (vec![0; rows + 1], Vec::new(), Vec::new());
         return Ok((uploaded(device, rows, columns, arrays)?, device.alloc(0)?));
     }
-    let mut row_of_entry = device.alloc(len)?;
-    launch::rows_of_entries(&stream, &matrix, &mut row_of_entry)?;
+    let row_of_entry = rows_of_entries(&stream, &matrix)?;
     let bits = u32::BITS - (rows as u32).leading_zeros();
     let (column_of_entry, order) = sort_indices(matrix.indices, SortOptions::ascending().by_bits(0..bits))?;
     let (mut indices, mut values) = (device.alloc(len)?, device.alloc(len)?);
     launch::gather(&stream, &order, &row_of_entry, matrix.values, (&mut indices, &mut values))?;
     let offsets = offsets(&stream, &column_of_entry, rows)?;
     Ok((Csr { rows, columns, offsets, indices, values }, order))
+}
+
+/// The row of every entry.
+fn rows_of_entries<T: Element>(stream: &Stream, matrix: &CsrView<'_, T>) -> Result<Buffer<u32>, Error> {
+    if let Some(offsets) = matrix.offsets.as_slice() {
+        return Ok(stream.device().upload(&reference::rows_of_entries(offsets))?);
+    }
+    let mut rows = stream.device().alloc(matrix.entries())?;
+    if !rows.is_empty() {
+        launch::rows_of_entries(stream, matrix, &mut rows)?;
+    }
+    Ok(rows)
 }
 
 /// Where each row starts, of the rows of entries.

@@ -36,6 +36,16 @@ pub fn compress<T: Scalar>(
     (sums(&counts), columns, sums_of_values)
 }
 
+/// The row of every entry of compressed rows.
+///
+/// ```
+/// assert_eq!(gpu_sparse::reference::rows_of_entries(&[0, 2, 2, 3]), [0, 0, 2]);
+/// ```
+pub fn rows_of_entries(offsets: &[u32]) -> Vec<u32> {
+    let of_row = |(row, pair): (usize, &[u32])| (pair[0]..pair[1]).map(move |_| row as u32);
+    offsets.windows(2).enumerate().flat_map(of_row).collect()
+}
+
 /// The transposed matrix of one of so many columns.
 ///
 /// ```

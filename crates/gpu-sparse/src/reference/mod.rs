@@ -8,7 +8,7 @@ mod spmv;
 mod steps;
 
 pub use check::{check, check_triangle};
-pub use convert::{compress, transpose};
+pub use convert::{compress, rows_of_entries, transpose};
 pub use factor::{ic0, ilu0, missing_diagonal, triangle};
 pub use solve::{RowGroups, levels, order_rows, profile, solve};
 pub use spmv::spmv;
