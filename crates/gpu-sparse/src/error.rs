@@ -50,7 +50,7 @@ pub enum Error {
         /// Columns of the matrix.
         columns: usize,
     },
-    /// The columns of a row do not ascend.
+    /// The columns of a row do not ascend: [`sort_rows`](crate::sort_rows) takes them.
     #[error("row {row} has column {column} after {before}: columns ascend")]
     Unsorted {
         /// The first such row.

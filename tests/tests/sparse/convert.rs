@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gpu_sparse::{Coo, CooView, Csc, Csr, Error, compress, expand, transpose};
+use gpu_sparse::{Coo, CooView, Csc, Csr, Duplicates, Error, compress, expand, sort_rows, transpose};
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 
@@ -125,6 +125,81 @@ fn matrices_of_f32_are_expanded_to_lists_and_back() {
 #[test]
 fn matrices_of_f64_are_expanded_to_lists_and_back() {
     expansions::<f64>("expand f64");
+}
+
+fn shuffled<T: Value>(test: &str) {
+    for_each(test, |device| {
+        for (rows, columns) in [(0, 0), (0, 9), (9, 0), (1, 1), (1, 700), (700, 1), (300, 40), (1031, 257)] {
+            let sorted = matrix::<T>(rows, columns, 63, |row, random| {
+                let is_empty = columns == 0 || row % 3 == 1;
+                (0..if is_empty { 0 } else { random.below(12) }).map(|_| random.below(columns)).collect()
+            });
+            let (mut host, mut random) = (sorted.clone(), Random(64));
+            for row in 0..rows {
+                let entries = host.row(row);
+                for last in entries.clone().rev() {
+                    let other = entries.start + random.below(last - entries.start + 1);
+                    host.indices.swap(last, other);
+                    host.values.swap(last, other);
+                }
+            }
+            let (offsets, indices) =
+                (device.upload(&host.offsets).unwrap(), device.upload(&host.indices).unwrap());
+            let values = device.upload(&host.values).unwrap();
+            for duplicates in [Duplicates::Added, Duplicates::Refused] {
+                let found = sort_rows(rows, columns, &offsets, &indices, &values, duplicates).unwrap();
+                let (offsets, indices, values) = found.into_buffers();
+                assert_eq!(offsets.to_vec().unwrap(), sorted.offsets);
+                assert_eq!(indices.to_vec().unwrap(), sorted.indices);
+                assert_same_bits(&values.to_vec().unwrap(), &sorted.values, "sorted");
+            }
+        }
+    });
+}
+
+#[test]
+fn rows_of_f32_are_sorted() {
+    shuffled::<f32>("sort_rows f32");
+}
+
+#[test]
+fn rows_of_f64_are_sorted() {
+    shuffled::<f64>("sort_rows f64");
+}
+
+#[test]
+fn equal_places_of_unsorted_rows_are_added_or_refused() {
+    for_each("sort_rows, duplicates", |device| {
+        // Row 2 has a column twice, row 3 one three times.
+        let offsets = device.upload(&[0, 2, 2, 5, 9]).unwrap();
+        let indices = device.upload(&[3, 1, 4, 0, 4, 2, 5, 2, 2]).unwrap();
+        let values = device.upload(&[1.0f32, 2.0, 1e8, 4.0, 1.0, 3.0, 5.0, 1e8, -1e8]).unwrap();
+        let sorted = |duplicates| sort_rows(4, 6, &offsets, &indices, &values, duplicates);
+        let (ends, columns, sums) = sorted(Duplicates::Added).unwrap().into_buffers();
+        assert_eq!(ends.to_vec().unwrap(), [0, 2, 2, 4, 6]);
+        assert_eq!(columns.to_vec().unwrap(), [1, 3, 0, 4, 2, 5]);
+        // In the order in which they stand: the 3 is lost to the first sum.
+        assert_eq!(sums.to_vec().unwrap(), [2.0, 1.0, 4.0, 1e8, 0.0, 5.0]);
+        let error = sorted(Duplicates::Refused).unwrap_err();
+        assert!(matches!(error, Error::Duplicate { row: 2, column: 4 }), "{error}");
+    });
+}
+
+#[test]
+fn unsorted_arrays_that_are_no_matrix_are_refused() {
+    for_each("sort_rows, no matrices", |device| {
+        let values = device.upload(&[1.0f64; 3]).unwrap();
+        let refused = |offsets: &[u32], indices: &[u32]| {
+            let (offsets, indices) = (device.upload(offsets).unwrap(), device.upload(indices).unwrap());
+            sort_rows(2, 3, &offsets, &indices, &values, Duplicates::Added).unwrap_err().to_string()
+        };
+        assert_eq!(refused(&[0, 3], &[2, 1, 0]), "the offsets of a matrix are 2 elements, not 3");
+        assert_eq!(refused(&[0, 1, 2], &[2, 1]), "the values of a matrix are 3 elements, not 2");
+        assert_eq!(refused(&[1, 2, 3], &[2, 1, 0]), "row 0 has the entries from 1 to 3, of 3");
+        assert_eq!(refused(&[0, 4, 3], &[2, 1, 0]), "row 0 has the entries from 0 to 4, of 3");
+        // Row 0 is unsorted, which is no fault here; row 1 has a column that there is not.
+        assert_eq!(refused(&[0, 2, 3], &[2, 1, 3]), "entry 2 stands in row 1 and column 3 of a 2 × 3 matrix");
+    });
 }
 
 fn transpositions<T: Value>(test: &str) {

@@ -1,13 +1,13 @@
 //! From one storage of a matrix to another.
 
-use gpu_core::{Buffer, Stream};
+use gpu_core::{Buffer, Stream, View};
 use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place};
 use gpu_sort::{SortOptions, sort_indices};
 use gpu_sparse_kernels::NONE;
 
 use crate::error::Error;
 use crate::launch::{self, Element};
-use crate::matrix::{Coo, CooView, Csr, CsrView};
+use crate::matrix::{Coo, CooView, Csr, CsrView, check, first_difference};
 use crate::reference;
 
 /// The entries of a list as compressed rows, computed where they live: sorted by row and column, those in the same
@@ -107,6 +107,73 @@ pub fn expand<'a, T: Element>(matrix: impl Into<CsrView<'a, T>>) -> Result<Coo<T
     stream.copy(&mut column_indices, matrix.indices)?;
     stream.copy(&mut values, matrix.values)?;
     Ok(Coo { rows: matrix.rows, columns: matrix.columns, row_indices, column_indices, values })
+}
+
+/// What becomes of entries in the same place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Duplicates {
+    /// They are added, in the order in which they stand.
+    Added,
+    /// They are refused: [`Error::Duplicate`].
+    Refused,
+}
+
+/// The matrix of compressed rows whose columns are in any order: sorted where it lives, in memory of its own.
+/// [`CsrView::new`] refuses such rows. Waits for it.
+///
+/// The arrays are those of a [`CsrView`], but for the order of the columns of a row.
+///
+/// # Errors
+/// [`Error::Length`] where there is not one offset more than rows, or not a value for each index,
+/// [`Error::TooLarge`], [`Error::Offsets`], [`Error::OutOfRange`]; [`Error::Duplicate`] with the first row and the least
+/// column there that comes twice, where duplicates are refused; [`Error::Device`] where the arrays are on several
+/// devices, memory does not suffice or a launch failed.
+///
+/// ```
+/// use gpu_sparse::{Duplicates, sort_rows};
+/// let (offsets, columns, values) = ([0, 3], [2, 0, 2], [1.0, 2.0, 3.0]);
+/// let sorted = sort_rows(1, 3, &offsets, &columns, &values, Duplicates::Added)?;
+/// let (ends, ascending, sums) = sorted.into_buffers();
+/// assert_eq!((ends.to_vec()?, ascending.to_vec()?), (vec![0, 2], vec![0, 2]));
+/// assert_eq!(sums.to_vec()?, [2.0, 4.0]);
+/// let error = sort_rows(1, 3, &offsets, &columns, &values, Duplicates::Refused).unwrap_err();
+/// assert_eq!(error.to_string(), "row 0 has column 2 twice");
+/// # Ok::<(), gpu_sparse::Error>(())
+/// ```
+pub fn sort_rows<'a, T: Element>(
+    rows: usize,
+    columns: usize,
+    offsets: impl Into<View<'a, u32>>,
+    indices: impl Into<View<'a, u32>>,
+    values: impl Into<View<'a, T>>,
+    duplicates: Duplicates,
+) -> Result<Csr<T>, Error> {
+    let (offsets, indices, values) = (offsets.into(), indices.into(), values.into());
+    let unsorted = CsrView { rows, columns, offsets, indices, values };
+    check::arrays(&unsorted)?;
+    check::unsorted_entries(&unsorted)?;
+    let row_indices = rows_of_entries(&unsorted.device().default_stream(), &unsorted)?;
+    let sorted = compress(CooView {
+        rows,
+        columns,
+        row_indices: row_indices.view(),
+        column_indices: indices,
+        values,
+    })?;
+    if duplicates == Duplicates::Refused
+        && sorted.indices.len() < indices.len()
+        && let Some(place) = first_difference(offsets, sorted.offsets.view())?
+    {
+        // The row that ends there is the first that has fewer entries now.
+        let (row, mut ends) = (place.saturating_sub(1), [0; 2]);
+        offsets.slice(row..row + 2).copy_to(&mut ends)?;
+        let mut of_row = indices.try_slice(ends[0] as usize..ends[1] as usize)?.to_vec()?;
+        of_row.sort_unstable();
+        if let Some(pair) = of_row.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::Duplicate { row, column: pair[0] as usize });
+        }
+    }
+    Ok(sorted)
 }
 
 /// The transposed matrix, computed where it lives, in memory of its own: of a symmetric structure the same structure,

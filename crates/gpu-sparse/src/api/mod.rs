@@ -9,7 +9,7 @@ mod spmv;
 mod steps;
 mod wide;
 
-pub use convert::{compress, expand, transpose};
+pub use convert::{Duplicates, compress, expand, sort_rows, transpose};
 pub use factor::{Ilu0, ic0, ilu0, triangle};
 pub use order::RowOrder;
 pub use solve::{Analysis, Diagonal, Side};

@@ -30,6 +30,15 @@ pub(crate) fn arrays<T: Element>(matrix: &CsrView<'_, T>) -> Result<(), Error> {
 
 /// Refuses offsets and columns that are none.
 pub(crate) fn entries<T: Element>(matrix: &CsrView<'_, T>) -> Result<(), Error> {
+    rows(matrix, true)
+}
+
+/// The same, but that columns may be in any order and come several times.
+pub(crate) fn unsorted_entries<T: Element>(matrix: &CsrView<'_, T>) -> Result<(), Error> {
+    rows(matrix, false)
+}
+
+fn rows<T: Element>(matrix: &CsrView<'_, T>, must_ascend: bool) -> Result<(), Error> {
     let entries = matrix.indices.len();
     let (first, last) = (at(matrix.offsets, 0)?, at(matrix.offsets, matrix.rows)?);
     if first != 0 {
@@ -46,6 +55,7 @@ pub(crate) fn entries<T: Element>(matrix: &CsrView<'_, T>) -> Result<(), Error> 
         _ => launch::check(matrix)?,
     };
     let [offsets, outside, unsorted] = found;
+    let unsorted = if must_ascend { unsorted } else { NONE };
     let row = |row: u32| -> Result<_, Error> {
         let row = row as usize;
         Ok((row, at(matrix.offsets, row)?, at(matrix.offsets, row + 1)?))

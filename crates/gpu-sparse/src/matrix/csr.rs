@@ -27,8 +27,9 @@ impl<'a, T: Element> CsrView<'a, T> {
     ///
     /// # Errors
     /// [`Error::Length`] where there is not one offset more than rows, or not a value for each index,
-    /// [`Error::TooLarge`], [`Error::Offsets`], [`Error::OutOfRange`], [`Error::Unsorted`], [`Error::Duplicate`];
-    /// [`Error::Device`] where the arrays are on several devices or where the launch failed.
+    /// [`Error::TooLarge`], [`Error::Offsets`], [`Error::OutOfRange`]; [`Error::Unsorted`] and [`Error::Duplicate`] of
+    /// rows that [`sort_rows`](crate::sort_rows) takes; [`Error::Device`] where the arrays are on several devices or
+    /// where the launch failed.
     ///
     /// ```
     /// use gpu_sparse::CsrView;

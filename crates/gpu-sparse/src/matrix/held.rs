@@ -79,7 +79,7 @@ impl<'a, T: Element> Held<'a, T> {
 }
 
 /// The first place where two arrays of one device and length differ.
-fn first_difference(one: View<'_, u32>, other: View<'_, u32>) -> Result<Option<usize>, Error> {
+pub(crate) fn first_difference(one: View<'_, u32>, other: View<'_, u32>) -> Result<Option<usize>, Error> {
     if one.is_empty() {
         return Ok(None);
     }

@@ -15,4 +15,4 @@ pub use csr::{Csr, CsrView};
 pub use wide::{Wide, narrow_indices};
 
 pub(crate) use csr::{extent, sizes};
-pub(crate) use held::Held;
+pub(crate) use held::{Held, first_difference};
