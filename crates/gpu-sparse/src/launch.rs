@@ -1,4 +1,5 @@
-//! The launches, and matrices that are taken as they are: the crate's only unsafe code.
+//! The launches: with those of factors and systems, and matrices that are taken as they are, the crate's only unsafe
+//! code.
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_sparse_kernels::levels::Rows;
@@ -177,24 +178,6 @@ elements! {
         sparse_solve_ordered_f32, sparse_solve_packed_f32, sparse_solve_levels_f32, sparse_add_f32, sparse_gather_f32;
     f64: sparse_spmv_f64, sparse_spmv_finish_f64, sparse_spmm_f64, sparse_solve_free_f64, sparse_solve_chains_f64,
         sparse_solve_ordered_f64, sparse_solve_packed_f64, sparse_solve_levels_f64, sparse_add_f64, sparse_gather_f64;
-}
-
-impl<'a, T: Element> CsrView<'a, T> {
-    /// The `rows` × `columns` matrix in these arrays, which are not looked at.
-    ///
-    /// # Safety
-    /// Offsets are one more than rows, the first is 0, none is less than the one before, the last is the number of
-    /// indices and of values; each index is less than `columns`, and those of a row ascend strictly. The arrays are on
-    /// one device, `rows` and entries together less than 2^32 − 2048, and `columns` less than 2^32 − 1.
-    pub unsafe fn new_unchecked(
-        rows: usize,
-        columns: usize,
-        offsets: impl Into<View<'a, u32>>,
-        indices: impl Into<View<'a, u32>>,
-        values: impl Into<View<'a, T>>,
-    ) -> Self {
-        Self { rows, columns, offsets: offsets.into(), indices: indices.into(), values: values.into() }
-    }
 }
 
 /// A thread for each of `len` elements, at least one.

@@ -14,4 +14,5 @@ mod solve;
 mod spmv;
 mod steps;
 mod support;
+mod unchecked;
 mod wide;

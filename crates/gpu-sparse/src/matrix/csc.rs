@@ -1,6 +1,6 @@
 //! Compressed columns.
 
-use gpu_core::{Device, Resources, View, Visitor};
+use gpu_core::{Buffer, Device, Resources, View, Visitor};
 
 use super::{Csr, CsrView};
 use crate::api::transpose;
@@ -92,6 +92,29 @@ pub struct Csc<T: Element> {
 }
 
 impl<T: Element> Csc<T> {
+    /// The `rows` × `columns` matrix in these buffers, once they are found to be one.
+    ///
+    /// # Errors
+    /// Those of [`CscView::new`].
+    ///
+    /// ```
+    /// use gpu_sparse::Csc;
+    /// let device = gpu_core::Device::cpu();
+    /// let (offsets, indices) = (device.upload(&[0, 2, 3])?, device.upload(&[0, 2, 1])?);
+    /// let a = Csc::new(3, 2, offsets, indices, device.upload(&[1.0, 2.0, 3.0])?)?;
+    /// assert_eq!((a.rows(), a.columns()), (3, 2));
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn new(
+        rows: usize,
+        columns: usize,
+        offsets: Buffer<u32>,
+        indices: Buffer<u32>,
+        values: Buffer<T>,
+    ) -> Result<Self, Error> {
+        Ok(Self { transposed: Csr::new(columns, rows, offsets, indices, values)? })
+    }
+
     /// The matrix whose transposed one is given: its columns are those rows.
     ///
     /// ```

@@ -5,6 +5,7 @@ mod coo;
 mod csc;
 mod csr;
 mod held;
+mod launch;
 mod wide;
 #[cfg(feature = "sprs")]
 mod with_sprs;

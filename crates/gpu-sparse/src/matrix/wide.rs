@@ -73,53 +73,7 @@ impl<'a, T: Element> Wide<'a, T> {
         values: impl Into<View<'a, T>>,
         limit: usize,
     ) -> Result<Self, Error> {
-        let (offsets, indices, values) = (offsets.into(), indices.into(), values.into());
-        extent("rows", rows)?;
-        extent("columns", columns)?;
-        if limit > LARGEST {
-            return Err(Error::TooLarge {
-                what: "rows and entries of a panel",
-                actual: limit,
-                limit: LARGEST,
-            });
-        }
-        let entries = indices.len();
-        let lengths = [("offsets", rows + 1, offsets.len()), ("values", entries, values.len())];
-        for (what, expected, actual) in lengths {
-            if expected != actual {
-                return Err(Error::Length { what, expected, actual });
-            }
-        }
-        let stream = offsets.device().default_stream();
-        stream.expect("indices of a matrix", indices.device())?;
-        stream.expect("values of a matrix", values.device())?;
-        let (start, end) = (at(offsets, 0)?, at(offsets, rows)?);
-        if start != 0 || end != entries {
-            let row = if start != 0 { 0 } else { rows.saturating_sub(1) };
-            return Err(Error::Offsets { row, start, end, entries });
-        }
-        let (mut panels, mut first, mut base) = (Vec::new(), 0, 0);
-        while first < rows || panels.is_empty() {
-            // The last row whose end is within the limit: if offsets do not ascend, that is found below.
-            let (mut low, mut high) = (first, rows.min(first.saturating_add(limit)));
-            while low < high {
-                let middle = low + (high - low).div_ceil(2);
-                let entries = at(offsets, middle)?.saturating_sub(base);
-                if entries.saturating_add(middle - first) <= limit {
-                    low = middle;
-                } else {
-                    high = middle - 1;
-                }
-            }
-            if low == first && rows > 0 {
-                let actual = at(offsets, first + 1)?.saturating_sub(base).saturating_add(1);
-                return Err(Error::TooLarge { what: "a row with its entries", actual, limit });
-            }
-            let end = at(offsets, low)?;
-            panels.push(panel(offsets, indices, values, (first, low), (base, end), columns)?);
-            (first, base) = (low, end);
-        }
-        Ok(Self { rows, columns, panels })
+        cut(rows, columns, offsets.into(), indices.into(), values.into(), limit, true)
     }
 
     /// Rows.
@@ -167,6 +121,65 @@ impl<'a, T: Element> Wide<'a, T> {
     }
 }
 
+/// The matrix in these arrays, in panels of at most so many rows and entries together; whether offsets ascend within
+/// them, and columns are sound, is looked at where that is wanted.
+pub(super) fn cut<'a, T: Element>(
+    rows: usize,
+    columns: usize,
+    offsets: View<'a, u64>,
+    indices: View<'a, u32>,
+    values: View<'a, T>,
+    limit: usize,
+    is_checked: bool,
+) -> Result<Wide<'a, T>, Error> {
+    extent("rows", rows)?;
+    extent("columns", columns)?;
+    if limit > LARGEST {
+        return Err(Error::TooLarge { what: "rows and entries of a panel", actual: limit, limit: LARGEST });
+    }
+    let entries = indices.len();
+    let lengths = [("offsets", rows + 1, offsets.len()), ("values", entries, values.len())];
+    for (what, expected, actual) in lengths {
+        if expected != actual {
+            return Err(Error::Length { what, expected, actual });
+        }
+    }
+    let stream = offsets.device().default_stream();
+    stream.expect("indices of a matrix", indices.device())?;
+    stream.expect("values of a matrix", values.device())?;
+    let (start, end) = (at(offsets, 0)?, at(offsets, rows)?);
+    if start != 0 || end != entries {
+        let row = if start != 0 { 0 } else { rows.saturating_sub(1) };
+        return Err(Error::Offsets { row, start, end, entries });
+    }
+    let (mut panels, mut first, mut base) = (Vec::new(), 0, 0);
+    while first < rows || panels.is_empty() {
+        // The last row whose end is within the limit: if offsets do not ascend, that is found below.
+        let (mut low, mut high) = (first, rows.min(first.saturating_add(limit)));
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            let entries = at(offsets, middle)?.saturating_sub(base);
+            if entries.saturating_add(middle - first) <= limit {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        if low == first && rows > 0 {
+            let actual = at(offsets, first + 1)?.saturating_sub(base).saturating_add(1);
+            return Err(Error::TooLarge { what: "a row with its entries", actual, limit });
+        }
+        let end = at(offsets, low)?;
+        let panel = panel(offsets, indices, values, (first, low), (base, end))?;
+        if is_checked {
+            check_panel(&panel, (rows, columns), (base, entries))?;
+        }
+        panels.push(panel);
+        (first, base) = (low, end);
+    }
+    Ok(Wide { rows, columns, panels })
+}
+
 /// Rows from `first` to `last`, which have the entries from `base` to `end`.
 fn panel<'a, T: Element>(
     offsets: View<'a, u64>,
@@ -174,7 +187,6 @@ fn panel<'a, T: Element>(
     values: View<'a, T>,
     (first, last): (usize, usize),
     (base, end): (usize, usize),
-    columns: usize,
 ) -> Result<Panel<'a, T>, Error> {
     let entries = indices.len();
     let of_rows = offsets.slice(first..last + 1);
@@ -190,25 +202,29 @@ fn panel<'a, T: Element>(
         return Err(outside(place)?);
     }
     let (indices, values) = (indices.slice(base..end), values.slice(base..end));
-    let rows = last - first;
-    let panel = Panel { first, rows, offsets: narrowed, indices, values };
-    let view = CsrView { rows, columns, offsets: panel.offsets.view(), indices, values };
+    Ok(Panel { first, rows: last - first, offsets: narrowed, indices, values })
+}
+
+/// Refuses a panel of a matrix of such a shape, and of so many entries from `base` on, whose rows are none.
+fn check_panel<T: Element>(
+    panel: &Panel<'_, T>,
+    (rows, columns): (usize, usize),
+    (base, entries): (usize, usize),
+) -> Result<(), Error> {
+    let Panel { first, rows: of_panel, offsets, indices, values } = panel;
+    let (offsets, indices, values) = (offsets.view(), *indices, *values);
+    let view = CsrView { rows: *of_panel, columns, offsets, indices, values };
     check::entries(&view).map_err(|error| match error {
         Error::Offsets { row, start, end, .. } => {
             Error::Offsets { row: first + row, start: base + start, end: base + end, entries }
         }
-        Error::OutOfRange { entry, row, column, rows: _, columns } => Error::OutOfRange {
-            entry: base + entry,
-            row: first + row,
-            column,
-            rows: offsets.len() - 1,
-            columns,
-        },
+        Error::OutOfRange { entry, row, column, rows: _, columns } => {
+            Error::OutOfRange { entry: base + entry, row: first + row, column, rows, columns }
+        }
         Error::Unsorted { row, before, column } => Error::Unsorted { row: first + row, before, column },
         Error::Duplicate { row, column } => Error::Duplicate { row: first + row, column },
         error => error,
-    })?;
-    Ok(panel)
+    })
 }
 
 /// Columns of 64 bits as 32, in a buffer of their own where they live. Waits for it.
