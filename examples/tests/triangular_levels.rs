@@ -2,6 +2,7 @@
 
 mod support;
 
+use gpu_examples::structures::TABLES;
 use support::{json, run, start};
 
 #[test]
@@ -25,6 +26,22 @@ fn levels_are_what_the_structures_have() {
             assert!(steps.iter().filter(|step| step["parallel"].is_null()).count() == 1);
         }
     }
+}
+
+#[test]
+fn tables_have_the_sizes_of_the_literature_up_to_a_limit() {
+    let millions = TABLES.map(|(rows, entries)| (f64::from(rows) / 1e6, entries as f64 / 1e6));
+    let published =
+        [(0.1, 3.2), (0.1, 1.0), (1.0, 64.0), (5.0, 79.0), (16.0, 47.0), (36.0, 74.0), (55.0, 113.0)];
+    assert_eq!(millions, published, "rows and entries");
+    let options = ["--tables", "--entries", "1000000", "--device", "cpu", "--runs", "1", "--json"];
+    let lines = json("triangular_levels", &options);
+    assert_eq!(lines.len(), 1, "only one table is as small");
+    assert_eq!(lines[0]["matrix"], "random:100000:1000000");
+    assert_eq!(lines[0]["rows"], 100_000);
+    // What is drawn twice in a row is one entry.
+    let entries = lines[0]["entries"].as_u64().expect("entries");
+    assert!((990_000..=1_000_000).contains(&entries), "{entries} entries");
 }
 
 #[test]
