@@ -13,8 +13,8 @@ const OLD: f64 = 7.0;
 /// Vectors, or columns that lie one behind the other.
 const COLUMNS: usize = 3;
 
-/// That a call from vectors of `columns` elements to such of `rows`, `count` of them, refuses other lengths, a stream of
-/// another device, and vectors there, each with its error, and leaves its output.
+/// That a call from vectors of `columns` elements to such of `rows`, `count` of them, refuses other lengths, a stream
+/// of another device, and vectors there, each with its error, and leaves its output.
 fn refuses(
     name: &str,
     device: &Device,
@@ -94,8 +94,8 @@ fn refused_products_leave_the_output() {
     });
 }
 
-/// Borrows rule out that outputs share memory with what is read, so it takes memory that was taken over from elsewhere:
-/// on CUDA.
+/// Borrows rule out that outputs share memory with what is read, so it takes memory that was taken over from
+/// elsewhere: on CUDA.
 #[test]
 fn outputs_that_share_memory_are_refused_and_left() {
     let Some(device) = cuda("outputs_that_share_memory_are_refused_and_left") else { return };

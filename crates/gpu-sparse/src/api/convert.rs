@@ -125,9 +125,9 @@ pub enum Duplicates {
 ///
 /// # Errors
 /// [`Error::Length`] where there is not one offset more than rows, or not a value for each index,
-/// [`Error::TooLarge`], [`Error::Offsets`], [`Error::OutOfRange`]; [`Error::Duplicate`] with the first row and the least
-/// column there that comes twice, where duplicates are refused; [`Error::Device`] where the arrays are on several
-/// devices, memory does not suffice or a launch failed.
+/// [`Error::TooLarge`], [`Error::Offsets`], [`Error::OutOfRange`]; where duplicates are refused [`Error::Duplicate`]
+/// with the first row that has one, and its least column that comes twice; [`Error::Device`] where the arrays are on
+/// several devices, memory does not suffice or a launch failed.
 ///
 /// ```
 /// use gpu_sparse::{Duplicates, sort_rows};

@@ -6,8 +6,8 @@ use super::{extent, sizes};
 use crate::error::Error;
 use crate::launch::Element;
 
-/// A matrix as a list of entries (COO), borrowed: row, column and value of each, in any order. What stands several times
-/// in one place is meant to be added.
+/// A matrix as a list of entries (COO), borrowed: row, column and value of each, in any order. What stands several
+/// times in one place is meant to be added.
 #[derive(Clone, Copy, Debug)]
 pub struct CooView<'a, T: Element> {
     pub(crate) rows: usize,
@@ -18,8 +18,8 @@ pub struct CooView<'a, T: Element> {
 }
 
 impl<'a, T: Element> CooView<'a, T> {
-    /// The `rows` × `columns` matrix of the entries in these arrays. Whether they stand in the matrix is seen when it is
-    /// converted; until then nothing uses them.
+    /// The `rows` × `columns` matrix of the entries in these arrays. Whether they stand in the matrix is seen when it
+    /// is converted; until then nothing uses them.
     ///
     /// # Errors
     /// [`Error::Length`] where there are not as many rows and values as columns, [`Error::TooLarge`]; [`Error::Device`]
@@ -104,8 +104,8 @@ pub struct Coo<T: Element> {
 }
 
 impl<T: Element> Coo<T> {
-    /// The `rows` × `columns` matrix of the entries in these buffers. Whether they stand in the matrix is seen when it is
-    /// converted; until then nothing uses them.
+    /// The `rows` × `columns` matrix of the entries in these buffers. Whether they stand in the matrix is seen when it
+    /// is converted; until then nothing uses them.
     ///
     /// # Errors
     /// Those of [`CooView::new`].
