@@ -11,8 +11,10 @@ use crate::store;
 
 /// Threads of a block that adds parts.
 pub const FINISH_THREADS: u32 = 256;
+/// Neighbours of a row that a thread reads at once.
+const VECTOR: u32 = 4;
 /// Dynamic shared memory of such a block.
-pub const FINISH_SHARED_BYTES: u32 = FINISH_THREADS * 4;
+pub const FINISH_SHARED_BYTES: u32 = FINISH_THREADS * VECTOR * 4;
 /// The most groups of an element's parts, which threads read at the same time.
 const MOST_GROUPS: u32 = 32;
 /// Parts that a thread reads at a time.
@@ -20,7 +22,7 @@ const TOGETHER: usize = 4;
 
 /// Elements from one row of a part's sums to the next row: whole vectors of four.
 pub const fn part_leading(columns: u32) -> u64 {
-    columns.next_multiple_of(4) as u64
+    columns.next_multiple_of(VECTOR) as u64
 }
 
 /// How many neighbouring parts are added before the sums of such groups are, in ascending order both: one, where there
@@ -29,13 +31,20 @@ pub const fn group(parts: u32) -> u32 {
     parts.div_ceil(MOST_GROUPS)
 }
 
-/// Elements of C that a block of [`FINISH_THREADS`] threads computes: a thread for each of their groups.
+/// Elements of a row of C, from a multiple of four on, that are a vector, and how many of those a block of
+/// [`FINISH_THREADS`] threads computes: a thread for each of their groups.
 pub const fn finished(parts: u32) -> u32 {
     let groups = if parts > MOST_GROUPS { MOST_GROUPS } else { parts.next_power_of_two() };
     FINISH_THREADS / groups
 }
 
-/// Adds the parts of [`finished`] elements.
+/// How many blocks add the parts of so many matrices of C.
+pub const fn finish_blocks([rows, columns]: [u32; 2], count: u128, parts: u32) -> u128 {
+    let vectors = rows as u128 * columns.div_ceil(VECTOR) as u128 * count;
+    vectors.div_ceil(finished(parts) as u128)
+}
+
+/// Adds the parts of [`finished`] vectors of elements.
 #[device]
 #[inline(always)]
 pub(crate) fn finish<T: Output, E: Epilogue<T::Scale>>(
@@ -45,48 +54,70 @@ pub(crate) fn finish<T: Output, E: Epilogue<T::Scale>>(
     scales: (T::Scale, T::Scale),
     epilogue: E,
 ) {
-    let sums = shared::dynamic().array::<T::Scale>(FINISH_THREADS);
-    let (thread, elements, length) = (thread_idx_x(), finished(product.parts), group(product.parts));
-    let index = block_idx_x() * elements + thread % elements;
-    let (line, column) = (index / product.n, index % product.n);
-    let (matrix, row) = (line / product.m, line % product.m);
-    let leading = part_leading(product.n);
+    let sums = shared::dynamic().array::<T::Scale>(FINISH_THREADS * VECTOR);
+    let (thread, vectors, length) = (thread_idx_x(), finished(product.parts), group(product.parts));
+    let of_row = product.n.div_ceil(VECTOR);
+    // Where a vector of the block begins.
+    let place = |vector: u32| {
+        let index = block_idx_x() * vectors + vector;
+        let (line, column) = (index / of_row, index % of_row * VECTOR);
+        Place { row: line % product.m, column, matrix: line / product.m }
+    };
+    let Place { row, column, matrix } = place(thread % vectors);
     if matrix < product.count {
+        let leading = part_leading(product.n);
         let part = u64::from(product.m) * leading;
         let first = u64::from(matrix) * u64::from(product.parts) * part;
-        let first = first + u64::from(row) * leading + u64::from(column);
-        let mut number = thread / elements * length;
+        let first = partials.offset(first + u64::from(row) * leading + u64::from(column));
+        let mut number = thread / vectors * length;
         let end = product.parts.min(number + length);
-        let mut sum = T::Scale::default();
+        let mut sum = [T::Scale::default(); VECTOR as usize];
         while number < end {
             number = rolled(number);
             // All are on their way before the first is there.
-            let mut values = [T::Scale::default(); TOGETHER];
+            let mut values = [[T::Scale::default(); VECTOR as usize]; TOGETHER];
             unroll::<TOGETHER>(|at| {
                 let number = number + at as u32;
                 if number < end {
-                    values[at] = partials.offset(first + u64::from(number) * part).read(0);
+                    let source = first.offset(u64::from(number) * part);
+                    if column + VECTOR <= product.n {
+                        values[at] = source.read_vec(0);
+                    } else {
+                        unroll::<{ VECTOR as usize - 1 }>(|right| {
+                            if column + (right as u32) < product.n {
+                                values[at][right] = source.read(right as u32);
+                            }
+                        });
+                    }
                 }
             });
             unroll::<TOGETHER>(|at| {
                 if number + (at as u32) < end {
-                    sum = T::add(sum, values[at]);
+                    unroll::<{ VECTOR as usize }>(|right| sum[right] = T::add(sum[right], values[at][right]));
                 }
             });
             number += TOGETHER as u32;
         }
-        sums.write(thread, sum);
+        sums.write_vec(thread * VECTOR, sum);
     }
     sync_threads();
-    if thread < elements && matrix < product.count {
-        let groups = product.parts.div_ceil(length.max(1));
-        let mut sum = T::Scale::default();
-        let mut number = 0;
-        while number < groups {
-            sum = T::add(sum, sums.read(number * elements + thread));
-            number += 1;
+    // Neighbours are neighbouring threads' now.
+    let groups = product.parts.div_ceil(length.max(1));
+    let mut index = thread;
+    while index < vectors * VECTOR {
+        index = rolled(index);
+        let Place { row, column, matrix } = place(index / VECTOR);
+        let column = column + index % VECTOR;
+        if matrix < product.count && column < product.n {
+            let mut sum = T::Scale::default();
+            let mut number = 0;
+            while number < groups {
+                sum = T::add(sum, sums.read(number * vectors * VECTOR + index));
+                number += 1;
+            }
+            let (row, column) = if product.c_across != 0 { (column, row) } else { (row, column) };
+            store::element(T::bits(sum), Place { row, column, matrix }, c, product, scales, epilogue);
         }
-        let (row, column) = if product.c_across != 0 { (column, row) } else { (row, column) };
-        store::element(T::bits(sum), Place { row, column, matrix }, c, product, scales, epilogue);
+        index += FINISH_THREADS;
     }
 }

@@ -58,7 +58,7 @@ mod thin;
 mod warps;
 
 pub use epilogue::{Activation, Epilogue, Plain, Usual};
-pub use finish::{FINISH_SHARED_BYTES, FINISH_THREADS, finished, group, part_leading};
+pub use finish::{FINISH_SHARED_BYTES, FINISH_THREADS, finish_blocks, finished, group, part_leading};
 pub use gelu::{gelu, gelu_tanh};
 pub use instances::*;
 pub use lanes::{Factors, LANES_SHARED_BYTES, LANES_THREADS, TILE, product as product_by_lanes};

@@ -13,8 +13,8 @@ use gpu_std::barrier::{Barrier, fence_init};
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::tensor_map::TensorMap;
 use gpu_std::thread::{
-    block_idx_x, grid_dependency_synchronize, grid_dim_x, set_fewer_registers, set_more_registers, sync_threads,
-    thread_idx_x, trigger_launch_completion,
+    block_idx_x, grid_dependency_synchronize, grid_dim_x, set_fewer_registers, set_more_registers,
+    sync_threads, thread_idx_x, trigger_launch_completion,
 };
 use gpu_std::{device, opaque, rolled, shared, warp, wgmma};
 

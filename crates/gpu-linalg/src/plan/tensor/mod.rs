@@ -5,7 +5,7 @@ use gpu_std::tensor_map::{Format, Swizzle, Tensor};
 use gpu_tensor_kernels::{
     CLASSES, Classes, FINISH_SHARED_BYTES, FINISH_THREADS, Factors, LANES_SHARED_BYTES, LANES_THREADS, PAIR,
     PAIR_SHARED_BYTES, PAIR_SUMS, Product, ROWS, THIN_SHARED_BYTES, THIN_THREADS, THIN_TILE, TILE, boxes,
-    columns, finished, output_box, pair_boxes, part_leading, shared_bytes, threads,
+    columns, finish_blocks, output_box, pair_boxes, part_leading, shared_bytes, threads,
 };
 
 mod parts;
@@ -179,8 +179,7 @@ impl Plan {
         };
         let (mut product, mut finish) = (product, None);
         if of_parts > 0 {
-            let elements = u128::from(m) * u128::from(n) * c.count as u128;
-            let grid = blocks(elements.div_ceil(finished(parts).into()))?;
+            let grid = blocks(finish_blocks([m, n], c.count as u128, parts))?;
             let adds = LaunchConfig::linear(grid, FINISH_THREADS).shared(FINISH_SHARED_BYTES);
             finish = Some((adds, Product { c_across: u32::from(turned), ..product }));
             product.c_leading = part_leading(n);
