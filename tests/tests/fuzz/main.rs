@@ -4,12 +4,17 @@
 //! A few seconds a target here; `GPU_TESTS_FUZZ_SECONDS=600` for long. Cases come from numbered seeds, which are printed,
 //! and `GPU_TESTS_FUZZ_SEED` is the first of them. Failing cases shrink to the smallest that fails.
 
+mod cuts;
 mod linalg;
+mod memory;
 mod reduce;
 mod scan;
+mod segments;
+mod selections;
 mod sort;
 mod sparse;
 mod stencil;
+mod systems;
 mod transpose;
 
 use std::fmt::Debug;

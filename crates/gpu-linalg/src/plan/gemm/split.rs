@@ -78,7 +78,8 @@ impl Split {
         let turned = n <= FEW_COLUMNS && m >= MANY_ROWS && k > MOST_SHORT && results <= MOST_BYTES;
         let (m, n) = if turned { (n, m) } else { (m, n) };
         let whole = Self { parts: 1, piece: k, turned };
-        if k < 2 * LEAST_PIECE {
+        // An empty C has no blocks to cut.
+        if k < 2 * LEAST_PIECE || results == 0 {
             return whole;
         }
         let shape = Shape {
@@ -157,6 +158,8 @@ mod tests {
         assert_eq!(parts([8192; 3]), [1, 1]);
         assert_eq!(parts([100, 100, 100]), [1, 1]);
         assert_eq!(parts([100, 100, 0]), [1, 1]);
+        assert_eq!(parts([0, 100, 1000]), [1, 1]);
+        assert_eq!(parts([100, 0, 1000]), [1, 1]);
         // A batch fills a device, too.
         assert_eq!(Split::new(4, [64, 64, 1000], 4000).parts, 1);
     }
