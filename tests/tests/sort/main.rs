@@ -9,5 +9,6 @@ mod segmented_schedules;
 mod select;
 mod select_schedules;
 mod sort;
+mod streams;
 mod top_k;
 mod top_k_schedules;
