@@ -12,6 +12,7 @@ use std::time::Instant;
 use gpu_std::launch::Invocation;
 use gpu_std::tensor_map::{Tensor, TensorMap};
 
+use crate::capability::Capability;
 use crate::device::Kind;
 use crate::error::{Error, Result};
 use crate::graph::work::{Replay, Used, Work};
@@ -26,6 +27,11 @@ pub(crate) trait Backend: Any + Send + Sync {
     fn kind(&self) -> Kind;
     fn name(&self) -> String;
     fn properties(&self) -> Result<Properties>;
+    /// The compute capability, if it has one.
+    fn capability(&self) -> Option<Capability> {
+        None
+    }
+
     /// How many multiprocessors it has, if it has any.
     fn multiprocessors(&self) -> Option<u32> {
         None

@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::backend::Backend;
 use crate::buffer::Buffer;
+use crate::capability::Capability;
 use crate::cpu;
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -177,6 +178,16 @@ impl Device {
     /// [`Error::Unsupported`] on the CPU and the simulator.
     pub fn properties(&self) -> Result<Properties> {
         self.backend.properties()
+    }
+
+    /// The compute capability of a CUDA device, as it was when the device was first used; `None` on the CPU and the
+    /// simulator, which run every kernel.
+    ///
+    /// ```
+    /// assert_eq!(gpu_core::Device::simulator().capability(), None);
+    /// ```
+    pub fn capability(&self) -> Option<Capability> {
+        self.backend.capability()
     }
 
     /// The multiprocessors of a CUDA device; `None` on the CPU and the simulator, which have none, and where the

@@ -144,7 +144,7 @@ pub enum Error {
     },
     /// The device has no tensor cores, or none of the kind that the kernels are for.
     #[error(
-        "products on the tensor cores need compute capability {needs}, the device has {capability}: convert the factors to f32 and call gemm"
+        "products on the tensor cores need compute capability {needs}, the device has {capability}: convert the factors to f32, those of i8 to f64, and call gemm"
     )]
     NoTensorCores {
         /// The device's capability.

@@ -153,10 +153,13 @@ pub extern "system" fn cuDeviceTotalMem_v2(bytes: &mut usize, _: i32) -> i32 {
     0
 }
 
-/// Of an H200, where a launch depends on it.
+/// Of an H200, where a launch depends on it; or of a device of compute capability 7.5 or 8.0.
 #[unsafe(no_mangle)]
 pub extern "system" fn cuDeviceGetAttribute(value: &mut i32, attribute: i32, _: i32) -> i32 {
     *value = match attribute {
+        75 if is("capability_7_5") => 7,
+        75 if is("capability_8_0") => 8,
+        76 if is("capability_7_5") => 5,
         75 => 9,
         76 => 0,
         16 => 132,

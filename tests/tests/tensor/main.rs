@@ -4,6 +4,7 @@ mod clusters;
 mod epilogue;
 mod gelu;
 mod int8;
+mod older_devices;
 mod tf32;
 
 use std::time::Instant;

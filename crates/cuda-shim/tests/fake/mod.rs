@@ -9,7 +9,9 @@ use std::{env, fs};
 /// environment.
 pub fn run_with(driver: &str, test: &str, scenario: &str) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake").join(format!("{driver}.rs"));
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{driver}-{test}-{scenario}"));
+    // Search paths are divided by colons.
+    let folder = format!("{driver}-{test}-{scenario}").replace(':', "-");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     fs::create_dir_all(&folder).unwrap();
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let compiled = Command::new(rustc)

@@ -11,6 +11,7 @@ use super::context::Context;
 use super::pool::Pool;
 use super::stream::Queue;
 use crate::backend::{self, Backend, Slot};
+use crate::capability::Capability;
 use crate::device::Kind;
 use crate::error::{Error, Result};
 use crate::order;
@@ -63,6 +64,10 @@ impl Backend for Context {
     fn properties(&self) -> Result<Properties> {
         self.enter()?;
         attributes::properties(self)
+    }
+
+    fn capability(&self) -> Option<Capability> {
+        Some(self.capability)
     }
 
     fn multiprocessors(&self) -> Option<u32> {

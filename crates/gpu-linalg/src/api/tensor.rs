@@ -1,6 +1,6 @@
 //! Products of matrices of narrow elements, on the tensor cores.
 
-use gpu_core::{Stream, ViewMut};
+use gpu_core::{Capability, Stream, ViewMut};
 
 use super::{Epilogue, expect_apart};
 use crate::error::Error;
@@ -366,6 +366,15 @@ fn product<T: Kernels, C: gpu_core::Element>(
         alpha != T::ZERO,
         choice,
     )?;
+    let variant = choice.variant;
+    let by_lanes = variant == Some(TensorVariant::Lanes);
+    let by_name =
+        matches!(variant, Some(TensorVariant::Narrow | TensorVariant::Wide | TensorVariant::Cluster));
+    // Drivers describe boxes to no other device.
+    let other = stream.device().capability().filter(|&capability| capability != Capability::new(9, 0));
+    if let (Some(other), true) = (other, by_name) {
+        return Err(Error::NoTensorCores { capability: other.to_string(), needs: "9.0" });
+    }
     let scales = (alpha, beta);
     let of_plan = if plan.swapped { epilogue.transposed() } else { epilogue };
     let fused = of_plan.of_kernels(a.data());
@@ -376,16 +385,8 @@ fn product<T: Kernels, C: gpu_core::Element>(
         let result = launch::by_thin::<T, C>(stream, &plan, thin, scales, [a, b], &mut target);
         return no_tensor_cores(result, "8.0");
     }
-    let variant = choice.variant;
-    let by_lanes = variant == Some(TensorVariant::Lanes);
-    let by_name =
-        matches!(variant, Some(TensorVariant::Narrow | TensorVariant::Wide | TensorVariant::Cluster));
-    if let Some(factors) = plan.factors.filter(|_| !by_lanes) {
-        match launch::by_warps::<T, C>(stream, &plan, factors, scales, &mut target) {
-            // Of another capability than 9.0, and nothing was launched.
-            Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if !by_name => {}
-            other => return no_tensor_cores(other, "9.0"),
-        }
+    if let Some(factors) = plan.factors.filter(|_| !by_lanes && other.is_none()) {
+        return no_tensor_cores(launch::by_warps::<T, C>(stream, &plan, factors, scales, &mut target), "9.0");
     } else if by_name {
         return Err(Error::Unaligned { bytes: ALIGNMENT });
     }
