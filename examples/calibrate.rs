@@ -16,7 +16,7 @@ use gpu_core::{Device, Kind};
 use gpu_examples::chart::{FONT, paper};
 use gpu_examples::exit_code;
 use gpu_examples::table::Table;
-use gpu_model::calibrate::{Row, describe, line, listings, measure, steps};
+use gpu_model::calibrate::{Row, bus_peak, describe, line, listings, measure, steps};
 use indicatif::{ProgressBar, ProgressStyle};
 use plotters::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -158,7 +158,7 @@ fn medians(rows: &[Row], measure: &str) -> Vec<Row> {
 
 /// What is shown: a measure, a caption, what `over` and `by` are.
 const TABLES: [(&str, &str, &str, &str); 18] = [
-    ("copy", "Copies (thesis, tables 5.1 to 5.4), GB/s", "bytes", ""),
+    ("copy", "Copies (thesis, tables 5.1 to 5.4), GB/s", "bytes", "% of the bus"),
     ("launch", "Launches among many (table 5.5), µs", "blocks", "arguments"),
     ("launch_alone", "Launches alone, from the call to the end, µs", "blocks", "arguments"),
     ("branches", "Branches that threads of a warp take apart (table 5.6), cycles", "warps", "branches"),
@@ -180,6 +180,14 @@ const TABLES: [(&str, &str, &str, &str); 18] = [
 
 fn tables(rows: &[Row]) -> String {
     let mut text = String::new();
+    // The simulator has none.
+    let capability = medians(rows, "property").into_iter().find(|row| row.of == "capability");
+    let bus = capability.map(|row| bus_peak(row.value as u32));
+    // What copies use of it: those within a device do not.
+    let of_bus = |row: &Row| match bus {
+        Some(bus) if row.of != "within_device" => format!("{:.1}", 100.0 * row.value / bus),
+        _ => String::new(),
+    };
     for (measure, caption, over, by) in TABLES {
         let found = medians(rows, measure);
         if found.is_empty() {
@@ -187,7 +195,11 @@ fn tables(rows: &[Row]) -> String {
         }
         let mut table = Table::new(["of", over, by, "value"]);
         for row in found {
-            let by = if by.is_empty() { String::new() } else { row.by.to_string() };
+            let by = match (measure, by) {
+                ("copy", _) => of_bus(&row),
+                (_, "") => String::new(),
+                _ => row.by.to_string(),
+            };
             table.row([row.of, row.over.to_string(), by, format!("{:.3}", row.value)]);
         }
         text += &format!("{caption}\n\n{table}\n");
@@ -195,7 +207,7 @@ fn tables(rows: &[Row]) -> String {
     text + &fits(rows)
 }
 
-/// What the thesis derives of its tables: the bus's use, the cost of a branch and of an atomic addition.
+/// What the thesis derives of its tables: the cost of a branch and of an atomic addition.
 fn fits(rows: &[Row]) -> String {
     let mut text = String::new();
     let mut put = |line: String| writeln!(text, "{line}").expect("text can be written");

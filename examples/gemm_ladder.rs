@@ -6,7 +6,7 @@
 //! copy engine brings (`wgmma`), the same in a persistent grid, by clusters of two blocks that share what they bring,
 //! factors copied into aligned memory first, and `gemm_tensor`. GFLOP/s as a table and, with `--plot FILE.png`, as a
 //! chart against n. Without a GPU the simulator runs them, on small matrices; those times are the simulator's own.
-//! The models of gpu-model know no tensor cores, so nothing is predicted. On the CPU there are no kernels: only
+//! What gpu-model predicts of such products is in example `performance_model`. On the CPU there are no kernels: only
 //! `gemm` and `gemm_tensor` run.
 //!
 //! Elements are small integers, so that every result is exact, whatever the order of its sum: each is checked.

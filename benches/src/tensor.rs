@@ -50,7 +50,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Shapes that are drawn for each type.
+/// Shapes that are drawn for each type, twice.
 const DRAWN: usize = 100;
 /// The most elements of a matrix: what is drawn larger is drawn again.
 const LARGEST: usize = 1 << 26;
@@ -67,8 +67,12 @@ pub fn shapes() -> Vec<Shape> {
         all.push(one("bf16", "bf16", square(8192), transposed));
     }
     all.push(one("bf16", "f32", square(8192), [false, false]));
-    all.push(one("f16", "f16", square(4096), [false, false]));
-    all.push(one("f16", "f16", square(8192), [false, true]));
+    for n in [4096, 8192, 16_384] {
+        all.push(one("f16", "f16", square(n), [false, false]));
+    }
+    for transposed in [[false, true], [true, false], [true, true]] {
+        all.push(one("f16", "f16", square(8192), transposed));
+    }
     for size in
         [[8192, 8192, 512], [4096, 4096, 64], [100, 10_000, 4000], [2048, 32, 2048], [20_000, 128, 128]]
     {
@@ -102,7 +106,8 @@ pub fn shapes() -> Vec<Shape> {
         all.push(Shape { count: 256, ..one("bf16", "bf16", square(n), [false, false]) });
     }
     let mut draw = 0;
-    for (element, output) in [("bf16", "bf16"), ("tf32", "f32")] {
+    // The second hundred came later: the first is that of earlier results.
+    for (element, output) in [("bf16", "bf16"), ("tf32", "f32")].repeat(2) {
         let before = all.len();
         while all.len() < before + DRAWN {
             let bits = |what: u64| split_mix(SEED, 100_000 + 8 * draw + what);

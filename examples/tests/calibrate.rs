@@ -15,9 +15,10 @@ fn record() -> String {
 #[test]
 fn every_kernel_passes_in_the_simulator() {
     let rows = json(EXAMPLE, &["--json", "--device", "simulator"]);
-    for measure in
-        ["copy", "launch", "branches", "sum", "latency", "shared", "barrier", "issue", "read", "wave"]
-    {
+    for measure in [
+        "copy", "launch", "branches", "sum", "latency", "shared", "barrier", "issue", "read", "wave",
+        "stream", "block",
+    ] {
         assert!(rows.iter().any(|row| row["measure"] == measure), "{measure} is missing");
     }
     assert!(rows.iter().all(|row| row["device"].is_string() && row["date"].is_string()));
@@ -31,6 +32,15 @@ fn a_record_becomes_a_description_and_a_report() {
     let [file_name, folder_name] = [&file, &folder].map(|path| path.to_str().expect("a path"));
     let text = run(EXAMPLE, &["--from", &record(), "--description", file_name, "--report", folder_name]);
     assert!(text.contains("tables 5.1 to 5.4") && text.contains("table 5.6"), "{text}");
+    // 55.4 of the 64 GB/s that PCIe 5.0 has with 16 lanes, for instance.
+    let copies =
+        text.split("tables 5.1 to 5.4").nth(1).and_then(|rest| rest.split("\n\n").nth(1)).expect("a table");
+    assert!(copies.contains("% of the bus"), "{copies}");
+    for line in copies.lines().filter(|line| line.contains("pinned_to_host")) {
+        let fields: Vec<f64> = line.split_whitespace().filter_map(|field| field.parse().ok()).collect();
+        let [_, share, rate] = fields[..] else { panic!("{line}") };
+        assert!((share - rate / 0.64).abs() < 0.06, "{line}");
+    }
     let device =
         Device::from_toml(&std::fs::read_to_string(&file).expect("a description")).expect("it reads");
     assert_eq!((device.multiprocessors, device.capability), (132, (9, 0)));

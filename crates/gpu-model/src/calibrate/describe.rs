@@ -20,7 +20,11 @@ const LANES: [(u32, u32, u32); 9] = [
 
 /// What the bus between host and device moves in each direction by its standard, in GB/s, by compute capability:
 /// PCIe 3.0, 4.0 and 5.0 with 16 lanes.
-fn bus_peak(capability: u32) -> f64 {
+///
+/// ```
+/// assert_eq!(gpu_model::calibrate::bus_peak(90), 64.0);
+/// ```
+pub fn bus_peak(capability: u32) -> f64 {
     match capability {
         ..80 => 16.0,
         80..90 => 32.0,

@@ -37,7 +37,7 @@ mod timing;
 
 use gpu_core::{Device, Kind};
 
-pub use describe::describe;
+pub use describe::{bus_peak, describe};
 pub use fit::{Line, line};
 pub use listing::{Listing, listings};
 
