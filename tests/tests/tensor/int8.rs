@@ -5,6 +5,7 @@ use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, gemm_i8, gemm_i8_scratch_len,
 };
+use gpu_oracles::dot;
 use gpu_tests::backends::{cuda, for_each};
 use gpu_tests::data::random;
 
@@ -86,15 +87,20 @@ fn expected(case: Case, a: &[i8], b: &[i8], c: &[i32]) -> Vec<i32> {
     let [of_a, of_b, of_c] = case.layouts();
     let [m, n, k] = case.shape;
     let mut result = c.to_vec();
+    let line = |of: &[i8], first: usize, index: &dyn Fn(usize) -> usize| -> Vec<f64> {
+        (0..k).map(|at| f64::from(of[first + index(at)])).collect()
+    };
+    let (mut rows, mut columns) = (Vec::new(), Vec::new());
+    for matrix in 0..of_c.count {
+        let (of, first) = (of_a.matrix, case.starts[0] + matrix * of_a.stride);
+        rows.extend((0..m).map(|row| line(a, first, &|at| of.index(row, at))));
+        let (of, first) = (of_b.matrix, case.starts[1] + matrix * of_b.stride);
+        columns.extend((0..n).map(|column| line(b, first, &|at| of.index(at, column))));
+    }
     for (number, at) in places(of_c).enumerate() {
-        let (matrix, row, column) = (number / (m * n), number / n % m, number % n);
-        let sum: i64 = (0..k)
-            .map(|k| {
-                let a = a[case.starts[0] + matrix * of_a.stride + of_a.matrix.index(row, k)];
-                let b = b[case.starts[1] + matrix * of_b.stride + of_b.matrix.index(k, column)];
-                i64::from(a) * i64::from(b)
-            })
-            .sum();
+        let (row, column) = (number / n, number / (m * n) * n + number % n);
+        // Whole numbers below 2^53: exact.
+        let sum = dot(&rows[row], &columns[column]).0 as i64;
         // Of the exact result the bits that 32 hold.
         let exact = i128::from(case.alpha) * i128::from(sum) + i128::from(case.beta) * i128::from(c[at]);
         result[at] = exact as i32;

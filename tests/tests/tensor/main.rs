@@ -15,6 +15,7 @@ use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, TensorElement, TensorOutput, bf16, f16,
     gemm_tensor, gemm_tensor_scratch_len,
 };
+use gpu_oracles::dot;
 use gpu_tests::backends::{cuda, for_each};
 use gpu_tests::data::random;
 
@@ -107,15 +108,19 @@ fn sums<T: Number>(a: &[T], b: &[T], [of_a, of_b, of_c]: [BatchLayout; 3]) -> Ve
     let (m, n) = of_c.matrix.shape();
     let mut sums = Vec::new();
     for number in 0..of_c.count {
-        for (row, column) in (0..m).flat_map(|row| (0..n).map(move |column| (row, column))) {
-            let (mut sum, mut sizes) = (0.0, 0.0);
-            for k in 0..of_a.matrix.columns() {
-                let a = f64::from(a[number * of_a.stride + of_a.matrix.index(row, k)].value());
-                let b = f64::from(b[number * of_b.stride + of_b.matrix.index(k, column)].value());
-                sum += a * b;
-                sizes += (a * b).abs();
+        let value = |of: &[T], layout: BatchLayout, row, column| {
+            f64::from(of[number * layout.stride + layout.matrix.index(row, column)].value())
+        };
+        let k = of_a.matrix.columns();
+        let of_row = |row| -> Vec<f64> { (0..k).map(|at| value(a, of_a, row, at)).collect() };
+        let of_column = |column| -> Vec<f64> { (0..k).map(|at| value(b, of_b, at, column)).collect() };
+        let columns: Vec<Vec<f64>> = (0..n).map(of_column).collect();
+        for row in 0..m {
+            let factors = of_row(row);
+            for (column, others) in columns.iter().enumerate() {
+                let (sum, sizes) = dot(&factors, others);
+                sums.push((number * of_c.stride + of_c.matrix.index(row, column), sum, sizes));
             }
-            sums.push((number * of_c.stride + of_c.matrix.index(row, column), sum, sizes));
         }
     }
     sums

@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use gpu_core::cores;
+use gpu_core::{cores, vectors};
 
 use crate::api::Epilogue;
 use crate::matrix::{BatchLayout, Order};
@@ -111,6 +111,23 @@ pub fn gemm_tf32_with(
     product(alpha, a, b, beta, c, *epilogue, round, (|sum| sum, |old| old));
 }
 
+/// A row's products with one element of the other factor.
+struct Products<'a> {
+    factor: f32,
+    others: &'a [f32],
+    sums: &'a mut [f32],
+}
+
+impl vectors::Work for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { factor, others, sums } = self;
+        sums.iter_mut().zip(others).for_each(|(sum, &other)| *sum = factor.mul_add(other, *sum));
+    }
+}
+
 /// Products of what `widen` makes of the elements of factors, with a C of other elements.
 #[expect(clippy::too_many_arguments, reason = "those of the product, and its types")]
 fn product<T: gpu_core::Element, C: gpu_core::Element>(
@@ -145,13 +162,19 @@ fn product<T: gpu_core::Element, C: gpu_core::Element>(
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
         cores::chunks(c, c_layout.matrix.leading_dimension(), 1, |row, c| {
             let (mut sums, mut group_sums) = (vec![0.0_f32; n], vec![0.0_f32; n]);
+            let mut others = vec![0.0_f32; n];
             for (number, first) in (0..k).step_by(part.max(1)).enumerate() {
                 let mut chains = vec![0.0_f32; n];
                 for k in first..k.min(first + part) {
                     let factor = widen(a[a_start + a_matrix.index(row, k)]);
-                    for (column, sum) in chains.iter_mut().enumerate() {
-                        *sum = factor.mul_add(widen(b[b_start + b_matrix.index(k, column)]), *sum);
+                    let first = b_start + b_matrix.index(k, 0);
+                    if b_matrix.order() == Order::RowMajor {
+                        others.iter_mut().zip(&b[first..]).for_each(|(other, &b)| *other = widen(b));
+                    } else {
+                        let lines = b[first..].iter().step_by(b_matrix.leading_dimension());
+                        others.iter_mut().zip(lines).for_each(|(other, &b)| *other = widen(b));
                     }
+                    vectors::run(Products { factor, others: &others, sums: &mut chains });
                 }
                 if parts == 1 {
                     sums = chains;
