@@ -9,8 +9,8 @@ use proptest::prelude::*;
 pub enum Cuts {
     /// All of one length.
     Length(usize),
-    /// Between offsets: how many more there are than one, and their seed; and how far the first is from the array's begin
-    /// and the last from its end.
+    /// Between offsets: how many more there are than one, and their seed; and how far the first is from the array's
+    /// begin and the last from its end.
     Offsets { inner: usize, seed: u64, ends: [isize; 2] },
     /// A flag each some elements.
     Flags { each: usize, seed: u64 },

@@ -44,7 +44,8 @@ fn of_type<K: SortKey + Element + PartialEq + Ord + Debug>(case: &Case, of: impl
     let ranges = cuts.ranges(len).filter(|_| cuts.covers(len) && !is_flagged);
     // The places of what comes first in each segment.
     let first = ranges.as_ref().filter(|ranges| {
-        k.is_none_or(|k| k > 0 && ranges.iter().all(|range| range.len() >= k) && !ranges.is_empty())
+        // Where there are no segments any `k` will do.
+        k.is_none_or(|k| ranges.iter().all(|range| (1..=range.len()).contains(&k)))
     });
     let order: Option<Vec<usize>> = first.map(|ranges| {
         let sorted = |range: &std::ops::Range<usize>| {

@@ -1,5 +1,5 @@
-//! Triangular systems, symmetric updates, Cholesky factors and products on the tensor cores. All numbers are whole and small,
-//! so that every operation is exact, in whatever order.
+//! Triangular systems, symmetric updates, Cholesky factors and products on the tensor cores. All numbers are whole and
+//! small, so that every operation is exact, in whatever order.
 
 use gpu_linalg::{
     Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, bf16, gemm_tensor, gemm_tensor_scratch_len, potrf,

@@ -129,8 +129,8 @@ pub fn top_k_rows_into<'a, 'b, 'c, K: SortKey>(
 /// The `k` first keys of each segment, in order, segment by segment, and where in its segment each is; see [`top_k`].
 ///
 /// # Errors
-/// [`Error::K`] where `k` is 0 or more than the shortest segment has; [`Error::Rows`], [`Error::BeyondEnd`],
-/// [`Error::Uncovered`], [`Error::SegmentsBy`] as in [`segmented_sort`](crate::segmented_sort); [`Error::TooLong`];
+/// [`Error::K`] where there are segments and `k` is 0 or more than the shortest has; [`Error::Rows`],
+/// [`Error::BeyondEnd`], [`Error::Uncovered`], [`Error::SegmentsBy`] as in [`segmented_sort`](crate::segmented_sort); [`Error::TooLong`];
 /// those of the device.
 ///
 /// ```
