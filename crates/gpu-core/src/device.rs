@@ -180,8 +180,8 @@ impl Device {
         self.backend.properties()
     }
 
-    /// The compute capability of a CUDA device, as it was when the device was first used; `None` on the CPU and the
-    /// simulator, which run every kernel.
+    /// The compute capability of a CUDA device; `None` on the CPU and the simulator, which run every kernel. The driver
+    /// is not asked: it is known since the device was first used.
     ///
     /// ```
     /// assert_eq!(gpu_core::Device::simulator().capability(), None);

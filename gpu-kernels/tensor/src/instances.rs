@@ -1,5 +1,5 @@
-//! Which products the PTX modules hold. Copies, products and the addition of parts follow each other closely, so that all
-//! are programmatic: a launch costs a few microseconds where the whole product takes ten.
+//! Which products the PTX modules hold. Copies, products and the addition of parts follow each other closely, so that
+//! all are programmatic: a launch costs a few microseconds where the whole product takes ten.
 
 use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;
@@ -202,8 +202,8 @@ finishes! {
 finishes! { i32, () Plain; tensor_finish_i8: i8; }
 
 // The copies do not let the product's blocks begin before all of them have ended: where there is no more than one block
-// for each multiprocessor, two would go to one whose copies end early (on an H100 1019 × 1023 × 52,380 of `tf32` took 1434 µs
-// so, and 898 by plain launches).
+// for each multiprocessor, two would go to one whose copies end early (on an H100 1019 × 1023 × 52,380 of `tf32` took
+// 1434 µs so, and 898 by plain launches).
 
 /// Copies factors of 16 bits into aligned lines, by blocks of [`PACK_THREADS`](crate::PACK_THREADS) threads.
 #[kernel(images = sm_80_90, launch_bounds(256), programmatic)]

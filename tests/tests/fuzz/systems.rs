@@ -111,17 +111,27 @@ fn symmetric_updates_and_factors() {
             }
         }
         c.check(Some(&expected));
-        // The other half of a diagonal of fours is a triangle of zeros: its factor has twos.
-        let holds = |row: usize, column: usize| if row == column { 4.0 } else { 0.0 };
-        for (row, column) in (0..n).flat_map(|row| (0..n).map(move |column| (row, column))) {
-            if triangle.holds(row, column) {
-                c.old[place.offsets.1 + of_c.index(row, column)] = holds(row, column);
-            }
+        // A factor whose diagonal is of powers of two and whose other entries are few: roots and quotients are exact.
+        let of_factor = |row: usize, column: usize| match random(place.seed, row * n + column) {
+            bits if row == column => f32::from(1 + (bits % 2) as u8),
+            bits if row > column && bits.is_multiple_of(8) => f32::from((bits >> 8) as u8 % 3) - 1.0,
+            _ => 0.0,
+        };
+        let mut factor = c.old().to_vec();
+        for (row, column) in (0..n).flat_map(|row| (0..=row).map(move |column| (row, column))) {
+            let at = match triangle {
+                Triangle::Lower => of_c.index(row, column),
+                Triangle::Upper => of_c.index(column, row),
+            };
+            factor[at] = of_factor(row, column);
+            c.old[place.offsets.1 + at] =
+                (0..=column).map(|at| of_factor(row, at) * of_factor(column, at)).sum();
         }
         // A pivot that is not positive, at times.
         let bad = (wrong[1] < 0 && n > 0).then(|| place.seed as usize % n);
         if let Some(bad) = bad {
-            c.old[place.offsets.1 + of_c.index(bad, bad)] = -1.0;
+            let pivot = of_factor(bad, bad);
+            c.old[place.offsets.1 + of_c.index(bad, bad)] -= pivot * pivot;
         }
         c.buffer.copy_from(&c.old).expect("as long");
         let target = MatrixMut::new(c.buffer.slice_mut(range), of_c).expect("it has room");
@@ -131,8 +141,6 @@ fn symmetric_updates_and_factors() {
         stream.synchronize().expect("no fault");
         assert_eq!(info.to_vec().expect("its value"), [bad.map_or(0, |bad| bad as u32 + 1)]);
         if bad.is_none() {
-            let mut factor = c.old().to_vec();
-            (0..n).for_each(|at| factor[of_c.index(at, at)] = 2.0);
             c.check(Some(&factor));
         }
     });

@@ -36,7 +36,7 @@ fn are_named_or_work() {
     let (mut scratch, mut sums) =
         (device.alloc::<f32>(1 << 16).unwrap(), device.alloc::<i32>(1 << 16).unwrap());
     let (mut c, mut counts) = (factor::<f32>(&device), factor::<i32>(&device));
-    let (halves, brains) = (factor::<f16>(&device), factor::<bf16>(&device));
+    let (halves, bfloats) = (factor::<f16>(&device), factor::<bf16>(&device));
     let (singles, bytes) = (factor::<f32>(&device), factor::<i8>(&device));
     let launches = || fs::read_to_string(&log).unwrap().matches("cuLaunchKernel").count();
     let before = launches();
@@ -50,7 +50,7 @@ fn are_named_or_work() {
     let a = Matrix::new(&bytes, layout).unwrap();
     results.push(gemm_i8(&stream, 1, a, a, 0, to, &mut sums));
     let to = MatrixMut::new(&mut c, layout).unwrap();
-    let a = Matrix::new(&brains, layout).unwrap();
+    let a = Matrix::new(&bfloats, layout).unwrap();
     results.push(gemm_tensor::<bf16, f32>(&stream, 1.0, a, a, 0.0, to, &mut scratch));
     let launched = launches() - before;
 

@@ -25,6 +25,17 @@ pub(super) fn expect_info(expected: usize, actual: usize) -> Result<(), Error> {
     if actual == expected { Ok(()) } else { Err(Error::InfoLength { expected, actual }) }
 }
 
+/// That what is written has the shape and the number of matrices of what is read.
+pub(super) fn expect_same_shape(from: BatchLayout, to: BatchLayout) -> Result<(), Error> {
+    if from.matrix.shape() != to.matrix.shape() {
+        return Err(Error::Shapes { expected: from.matrix.shape(), actual: to.matrix.shape() });
+    }
+    if from.count != to.count {
+        return Err(Error::BatchCounts { a: from.count, b: to.count, c: to.count });
+    }
+    Ok(())
+}
+
 /// Factors symmetric, positive definite matrices in place on `stream`: `A = L · Lᵀ`, or `A = Uᵀ · U` of the upper
 /// triangle.
 ///
@@ -121,12 +132,7 @@ pub fn potrf_to<'a, 'l, 'i, 's, T: FactorElement>(
     let (a, mut l, mut info, mut scratch) = (a.into(), l.into(), info.into(), scratch.into());
     let (from, layout) = (a.layout(), l.layout());
     let n = expect_square(layout)?;
-    if from.matrix.shape() != layout.matrix.shape() {
-        return Err(Error::Shapes { expected: from.matrix.shape(), actual: layout.matrix.shape() });
-    }
-    if from.count != layout.count {
-        return Err(Error::BatchCounts { a: from.count, b: layout.count, c: layout.count });
-    }
+    expect_same_shape(from, layout)?;
     expect_info(layout.count, info.len())?;
     expect_scratch(potrf_scratch_len::<T>(n, layout.count)?, scratch.len())?;
     stream.expect("matrices to be factored", a.data().device())?;
@@ -262,13 +268,8 @@ pub fn potrs_to<'l, 'b, 'x, 's, T: FactorElement>(
 ) -> Result<(), Error> {
     let (l, b, mut x, scratch) = (l.into(), b.into(), x.into(), scratch.into());
     let (from, to) = (b.layout(), x.layout());
-    if from.matrix.shape() != to.matrix.shape() {
-        return Err(Error::Shapes { expected: from.matrix.shape(), actual: to.matrix.shape() });
-    }
+    expect_same_shape(from, to)?;
     expect_systems(stream, &l, &mut x, &scratch)?;
-    if from.count != to.count {
-        return Err(Error::BatchCounts { a: l.layout().count, b: from.count, c: to.count });
-    }
     stream.expect("right-hand sides", b.data().device())?;
     expect_apart(&x.data_mut(), "B", &b.data())?;
     if !to.is_empty() {

@@ -2,7 +2,7 @@
 
 use gpu_core::{Stream, View, ViewMut};
 
-use super::factor::{expect_scratch, expect_square};
+use super::factor::{expect_same_shape, expect_scratch, expect_square};
 use super::{Triangle, expect_apart, potrs, potrs_scratch_len};
 use crate::error::Error;
 use crate::factor;
@@ -77,12 +77,7 @@ pub fn potri_to<'l, 'x, 's, T: FactorElement>(
     let (l, mut inverse, mut scratch) = (l.into(), inverse.into(), scratch.into());
     let (from, to) = (l.layout(), inverse.layout());
     expect(stream, from, &l.data(), &scratch)?;
-    if from.matrix.shape() != to.matrix.shape() {
-        return Err(Error::Shapes { expected: from.matrix.shape(), actual: to.matrix.shape() });
-    }
-    if from.count != to.count {
-        return Err(Error::BatchCounts { a: from.count, b: to.count, c: to.count });
-    }
+    expect_same_shape(from, to)?;
     stream.expect("inverses", inverse.data().device())?;
     expect_apart(&inverse.data_mut(), "L", &l.data())?;
     if from.is_empty() {

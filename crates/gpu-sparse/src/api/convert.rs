@@ -160,18 +160,17 @@ pub fn sort_rows<'a, T: Element>(
         column_indices: indices,
         values,
     })?;
-    if duplicates == Duplicates::Refused
-        && sorted.indices.len() < indices.len()
-        && let Some(place) = first_difference(offsets, sorted.offsets.view())?
-    {
-        // The row that ends there is the first that has fewer entries now.
-        let (row, mut ends) = (place.saturating_sub(1), [0; 2]);
+    if duplicates == Duplicates::Refused && sorted.indices.len() < indices.len() {
+        let place = first_difference(offsets, sorted.offsets.view())?;
+        // The first offset is 0 in both. The row that ends at another one is the first that has fewer entries now.
+        let row = place.expect("the last offset is another one") - 1;
+        let mut ends = [0; 2];
         offsets.slice(row..row + 2).copy_to(&mut ends)?;
         let mut of_row = indices.try_slice(ends[0] as usize..ends[1] as usize)?.to_vec()?;
         of_row.sort_unstable();
-        if let Some(pair) = of_row.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(Error::Duplicate { row, column: pair[0] as usize });
-        }
+        let pair = of_row.windows(2).find(|pair| pair[0] == pair[1]);
+        let column = pair.expect("what the row has less came twice")[0] as usize;
+        return Err(Error::Duplicate { row, column });
     }
     Ok(sorted)
 }
