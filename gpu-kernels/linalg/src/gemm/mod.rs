@@ -18,12 +18,13 @@
 //! along the other axis, which the kernels are told at run time ([`Operand`]): it decides which thread copies what
 //! and nothing in the inner loop.
 //!
-//! Of a square C only one triangle may be wanted ([`Product::triangle`]): blocks whose tile lies outside end at once, and
-//! those on the diagonal write what is inside.
+//! Of a square C only one triangle may be wanted ([`Product::triangle`]): tiles outside have no
+//! blocks ([`grid()`]), and blocks on the diagonal write what is inside.
 
 mod finish;
 mod instances;
 mod operand;
+mod place;
 pub mod short;
 pub mod small;
 mod tensor;
@@ -32,4 +33,5 @@ mod tiled;
 pub use finish::{FINISH_THREADS, Parts};
 pub use instances::*;
 pub use operand::{ALL, LOWER, Operand, Product, UPPER};
+pub use place::grid;
 pub use tiled::Tile;

@@ -12,7 +12,7 @@ use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::{device, rolled, unroll};
 
 use super::operand::{Operand, Product, columns};
-use super::tiled::block_place;
+use super::place::block_place;
 use crate::scalar::combine;
 
 /// Threads of a block.
@@ -144,7 +144,7 @@ pub(super) fn small<T: Float, const V: usize, const LOADS: usize>(
     (alpha, beta): (T, T),
 ) {
     let place = block_place::<TILE, TILE>(product);
-    if product.leaves_out((place.row, place.column), [TILE, TILE]) {
+    if place.column >= product.n {
         return;
     }
     let mut memory = shared::dynamic();

@@ -19,7 +19,8 @@ use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, rolled, unroll};
 
 use super::operand::{Copier, Product, columns};
-use super::tiled::{Tile, beyond, block_place, row_pitch, write, write_rows};
+use super::place::block_place;
+use super::tiled::{Tile, beyond, row_pitch, write, write_rows};
 
 /// Stages: more than three do not fit into the shared memory of a multiprocessor of 8.6, 99 KiB.
 pub(super) const STAGES: u32 = 3;
@@ -46,7 +47,7 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
     let stages = shared::dynamic().array::<f64>(STAGES * stage_len);
 
     let place = block_place::<BM, BN>(&product);
-    if product.leaves_out((place.row, place.column), [BM, BN]) {
+    if place.column >= product.n {
         return;
     }
     let (a, b) = (place.factor(a, &product.a), place.factor(b, &product.b));

@@ -11,20 +11,18 @@ use gpu_std::async_copy::{commit, wait};
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
-use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::warp::{FULL, lane_id, sync_warp};
 use gpu_std::{device, opaque, rolled, unroll};
 
-use super::operand::{Copier, Operand, Product, columns};
+use super::operand::{Copier, Product, columns};
+use super::place::block_place;
 use crate::scalar::combine;
 
 /// Lanes of a warp along the rows of C.
 const LANE_ROWS: u32 = 4;
 /// Lanes of a warp along the columns of C.
 const LANE_COLUMNS: u32 = 8;
-/// Rows of tiles whose blocks follow each other: those that run at the same time then share their tiles of A and B in
-/// the L2.
-const GROUP: u32 = 8;
 
 /// The sizes of a tiled kernel: pure numbers that kernels and hosts share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +136,7 @@ pub(super) fn tiled<
     let stages = shared::dynamic().array::<T>(STAGES * stage_len);
 
     let place = block_place::<BM, BN>(&product);
-    if product.leaves_out((place.row, place.column), [BM, BN]) {
+    if place.column >= product.n {
         return;
     }
     let (a, b) = (place.factor(a, &product.a), place.factor(b, &product.b));
@@ -313,61 +311,6 @@ pub(super) fn tiled<
             }
         });
         i += 1;
-    }
-}
-
-/// What a block computes.
-pub(super) struct Place {
-    /// The number of its product in the batch.
-    number: u32,
-    /// Which part of the sums.
-    part: u32,
-    /// The first row of its tile.
-    pub(super) row: u32,
-    /// Its first column.
-    pub(super) column: u32,
-}
-
-impl Place {
-    /// Where the block's part of a factor begins.
-    #[device]
-    #[inline(always)]
-    pub(super) fn factor<T: Float>(&self, factor: Global<T>, operand: &Operand) -> Global<T> {
-        factor.offset(self.number as u64 * operand.batch + self.part as u64 * operand.part)
-    }
-
-    /// The length of the block's part of the sums.
-    #[device]
-    #[inline(always)]
-    pub(super) fn depth(&self, product: &Product) -> u32 {
-        (product.k - self.part * product.piece).min(product.piece)
-    }
-
-    /// The matrix that the block writes to.
-    #[device]
-    #[inline(always)]
-    pub(super) fn product<T: Float>(&self, c: GlobalMut<T>, product: &Product) -> GlobalMut<T> {
-        c.offset(self.number as u64 * product.c_batch + self.part as u64 * product.c_part)
-    }
-}
-
-/// What the block computes: tiles of one part of one product follow each other.
-#[device]
-#[inline(always)]
-pub(super) fn block_place<const BM: u32, const BN: u32>(product: &Product) -> Place {
-    let block = opaque(block_idx_x());
-    let (down, across) = (product.m.div_ceil(BM), product.n.div_ceil(BN));
-    let number = block / (down * across);
-    let tile = block - number * (down * across);
-    let group = tile / (GROUP * across);
-    let rest = tile - group * (GROUP * across);
-    let first = group * GROUP;
-    let height = (down - first).min(GROUP);
-    Place {
-        number: number / product.parts,
-        part: number % product.parts,
-        row: (first + rest % height) * BM,
-        column: rest / height * BN,
     }
 }
 

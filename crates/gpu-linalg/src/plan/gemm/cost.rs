@@ -39,7 +39,7 @@ const ROUND: f64 = 400.0;
 const PARTS_BYTES: f64 = 3000.0;
 
 /// A product as kernels see it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Shape {
     pub(super) m: u64,
     pub(super) n: u64,
@@ -55,7 +55,7 @@ pub(super) struct Shape {
 impl Shape {
     /// The blocks that compute something.
     pub(super) fn blocks(&self, kernel: Kernel) -> u64 {
-        let [down, across] = kernel.tiles(self.m as u32, self.n as u32, self.bytes as usize);
+        let [down, across] = kernel.tiles(self.m as u32, self.n as u32, self.bytes as usize).map(u64::from);
         let each = if self.half { (down * across + down.max(across)).div_ceil(2) } else { down * across };
         each.saturating_mul(self.count)
     }
@@ -144,7 +144,8 @@ fn short_clocks(shape: Shape, multiprocessors: u32) -> f64 {
 
 /// Clocks of a product of small tiles: blocks that wait together, and then add one after the other.
 fn small_clocks(shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f64 {
-    let [down, across] = Kernel::Small.tiles(shape.m as u32, shape.n as u32, shape.bytes as usize);
+    let [down, across] =
+        Kernel::Small.tiles(shape.m as u32, shape.n as u32, shape.bytes as usize).map(u64::from);
     if down * across > MOST_SMALL {
         return f64::INFINITY;
     }

@@ -1,5 +1,7 @@
 //! The kernels, and which one is taken.
 
+use std::cell::Cell;
+
 use gpu_linalg_kernels::gemm::{
     GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_DENSE_F64, GEMM_TENSOR_F64,
     GEMM_TENSOR_FLAT_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, Tile,
@@ -41,6 +43,15 @@ pub enum Kernel {
 pub const MOST_SHORT: usize = 16;
 /// The longest where B is contiguous along k: a warp reads one element of each of 32 lines then.
 pub const MOST_SHORT_ACROSS: usize = 8;
+
+/// Whether the device is from 8.0 on, its multiprocessors, the shape, the parts of sums and their length.
+type Asked = (bool, u32, Shape, (u64, u64));
+
+thread_local! {
+    /// The kernel that was asked for last: to compare them takes a third of the host's time for a launch, and the next
+    /// product often has the same shape.
+    static LAST: Cell<Option<(Asked, Kernel)>> = const { Cell::new(None) };
+}
 
 /// How fast a kernel with stages is.
 #[derive(Clone, Copy, Debug)]
@@ -105,16 +116,24 @@ impl Kernel {
     }
 
     /// The one that takes the least time on so many multiprocessors.
-    pub(super) fn choose(
-        from_8_0: bool,
-        multiprocessors: u32,
-        shape: Shape,
-        (parts, piece): (u64, u64),
-    ) -> Self {
+    pub(super) fn choose(from_8_0: bool, multiprocessors: u32, shape: Shape, parts: (u64, u64)) -> Self {
+        let asked = (from_8_0, multiprocessors, shape, parts);
+        match LAST.get() {
+            Some((last, kernel)) if last == asked => kernel,
+            _ => {
+                let kernel = Self::fastest(from_8_0, multiprocessors, shape, parts);
+                LAST.set(Some((asked, kernel)));
+                kernel
+            }
+        }
+    }
+
+    fn fastest(from_8_0: bool, multiprocessors: u32, shape: Shape, (parts, piece): (u64, u64)) -> Self {
         let kernels = Self::of(shape.bytes as usize, from_8_0);
-        let time = |kernel: Self| clocks(kernel, shape, parts, piece, multiprocessors);
-        let better = |best: Self, kernel: Self| if time(kernel) < time(best) { kernel } else { best };
-        kernels.iter().copied().reduce(better).expect("every type has a kernel")
+        let timed =
+            kernels.iter().map(|&kernel| (clocks(kernel, shape, parts, piece, multiprocessors), kernel));
+        let fastest = timed.reduce(|best, other| if other.0 < best.0 { other } else { best });
+        fastest.expect("every type has a kernel").1
     }
 
     /// Whether only devices from 8.0 on have it.
@@ -161,12 +180,12 @@ impl Kernel {
 
     /// The tiles of a product of m × n elements of `bytes` bytes, from the first row to the last and from the first
     /// column to the last.
-    pub(super) const fn tiles(self, m: u32, n: u32, bytes: usize) -> [u64; 2] {
+    pub(super) const fn tiles(self, m: u32, n: u32, bytes: usize) -> [u32; 2] {
         let [rows, columns] = match self {
             Self::Short => short::tile(n, if bytes == 4 { SHORT_COLUMNS_F32 } else { SHORT_COLUMNS_F64 }),
             _ => [self.tile().rows, self.tile().columns],
         };
-        [m.div_ceil(rows) as u64, n.div_ceil(columns) as u64]
+        [m.div_ceil(rows), n.div_ceil(columns)]
     }
 
     /// How fast it is; without meaning where there are no stages: see `short_clocks` and `small_clocks`.

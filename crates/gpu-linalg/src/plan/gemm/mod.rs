@@ -9,7 +9,7 @@ pub use kernel::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS};
 pub use split::Split;
 pub use vector::AsVector;
 
-use gpu_linalg_kernels::gemm::{ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER};
+use gpu_linalg_kernels::gemm::{ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, grid};
 use gpu_std::launch::LaunchConfig;
 
 use super::{blocks, extent};
@@ -250,7 +250,10 @@ impl Seen {
                 ..product
             };
         }
-        let [down, across] = kernel.tiles(m, n, bytes).map(u128::from);
+        // Blocks of short sums find out by themselves that they have nothing to do.
+        let folded = if kernel == Kernel::Short { ALL } else { triangle };
+        let [down, across] = kernel.tiles(m, n, bytes);
+        let [down, across] = grid(down, across, folded).map(u128::from);
         let blocks = blocks(down * across * count as u128 * u128::from(parts))?;
         let launch = LaunchConfig::linear(blocks, tile.threads).shared(kernel.shared_bytes(bytes));
         Ok(Plan { kernel, launch, product, swapped, finish })
