@@ -19,7 +19,7 @@
 //! and nothing in the inner loop.
 //!
 //! Of a square C only one triangle may be wanted ([`Product::triangle`]): tiles outside have no
-//! blocks ([`grid()`]), and blocks on the diagonal write what is inside.
+//! blocks ([`grid()`]) or end at once, and blocks on the diagonal write what is inside.
 
 mod finish;
 mod instances;
@@ -33,5 +33,5 @@ mod tiled;
 pub use finish::{FINISH_THREADS, Parts};
 pub use instances::*;
 pub use operand::{ALL, LOWER, Operand, Product, UPPER};
-pub use place::grid;
+pub use place::{grid, is_folded};
 pub use tiled::Tile;

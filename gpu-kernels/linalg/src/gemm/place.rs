@@ -62,6 +62,13 @@ impl Place {
     }
 }
 
+/// Whether the tiles of a triangle have a folded grid of the kernel with so many columns in a tile: not of the widest. It has one
+/// block on a multiprocessor, so that those which end at once take nobody's place; and with more to compute before its
+/// loop, ptxas puts another loop together, with which 4096² of all elements took 3.14 ms on an H200 for 2.95.
+pub const fn is_folded(columns: u32) -> bool {
+    columns < 256
+}
+
 /// What the block computes, in tiles of `BM` × `BN`: those of one part of one product follow each other.
 #[device]
 #[inline(always)]
@@ -69,7 +76,8 @@ pub(super) fn block_place<const BM: u32, const BN: u32>(product: &Product) -> Pl
     const { assert!(BM <= BN && BN.is_multiple_of(BM)) };
     let block = opaque(block_idx_x());
     let (down, across) = (product.m.div_ceil(BM), product.n.div_ceil(BN));
-    let [rows, columns] = grid(down, across, product.triangle);
+    let triangle = if const { is_folded(BN) } { product.triangle } else { ALL };
+    let [rows, columns] = grid(down, across, triangle);
     let number = block / (rows * columns);
     let tile = block - number * (rows * columns);
     let group = tile / (GROUP * columns);
@@ -77,8 +85,8 @@ pub(super) fn block_place<const BM: u32, const BN: u32>(product: &Product) -> Pl
     let first = group * GROUP;
     let height = (rows - first).min(GROUP);
     let (mut row, mut column) = (first + rest % height, rest / height);
-    if product.triangle != ALL {
-        (row, column) = unfolded::<BM, BN>(product.triangle, (down, across), (row, column));
+    if triangle != ALL {
+        (row, column) = unfolded::<BM, BN>(triangle, (down, across), (row, column));
     }
     Place { number: number / product.parts, part: number % product.parts, row: row * BM, column: column * BN }
 }

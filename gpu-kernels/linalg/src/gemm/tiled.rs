@@ -16,7 +16,7 @@ use gpu_std::warp::{FULL, lane_id, sync_warp};
 use gpu_std::{device, opaque, rolled, unroll};
 
 use super::operand::{Copier, Product, columns};
-use super::place::block_place;
+use super::place::{block_place, is_folded};
 use crate::scalar::combine;
 
 /// Lanes of a warp along the rows of C.
@@ -136,7 +136,12 @@ pub(super) fn tiled<
     let stages = shared::dynamic().array::<T>(STAGES * stage_len);
 
     let place = block_place::<BM, BN>(&product);
-    if place.column >= product.n {
+    let is_outside = if const { is_folded(BN) } {
+        place.column >= product.n
+    } else {
+        product.leaves_out((place.row, place.column), [BM, BN])
+    };
+    if is_outside {
         return;
     }
     let (a, b) = (place.factor(a, &product.a), place.factor(b, &product.b));

@@ -9,7 +9,7 @@ pub use kernel::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS};
 pub use split::Split;
 pub use vector::AsVector;
 
-use gpu_linalg_kernels::gemm::{ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, grid};
+use gpu_linalg_kernels::gemm::{ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, grid, is_folded};
 use gpu_std::launch::LaunchConfig;
 
 use super::{blocks, extent};
@@ -251,7 +251,8 @@ impl Seen {
             };
         }
         // Blocks of short sums find out by themselves that they have nothing to do.
-        let folded = if kernel == Kernel::Short { ALL } else { triangle };
+        let is_folded = kernel != Kernel::Short && is_folded(tile.columns);
+        let folded = if is_folded { triangle } else { ALL };
         let [down, across] = kernel.tiles(m, n, bytes);
         let [down, across] = grid(down, across, folded).map(u128::from);
         let blocks = blocks(down * across * count as u128 * u128::from(parts))?;
