@@ -38,7 +38,7 @@ struct Hybrid<'a, T: CholeskyElement> {
     variant: CholeskyVariant,
     /// What computes.
     stream: Stream,
-    /// What copies to the host meanwhile.
+    /// What copies blocks to the host meanwhile.
     copies: Stream,
     matrix: Lower<'a, T>,
     side: usize,
@@ -68,7 +68,7 @@ pub(super) fn factor<T: CholeskyElement>(
     } else {
         vec![0; blocks]
     };
-    let (stream, copies) = (device.stream()?, device.stream()?);
+    let [stream, copies, uploads] = [device.stream()?, device.stream()?, device.stream()?];
     let workspace = Workspace::new(&stream, (variant == CholeskyVariant::Own).then_some(side))?;
     let mut hybrid = Hybrid {
         variant,
@@ -83,7 +83,19 @@ pub(super) fn factor<T: CholeskyElement>(
         stream,
         copies,
     };
-    (0..blocks).try_for_each(|column| hybrid.column(column))?;
+    // The column of blocks that comes next is on its way to the device while the one before is worked on.
+    let (mut next, mut staged) = (device.alloc(n * side)?, device.pinned(n * side)?);
+    for column in 0..=blocks {
+        let len = hybrid.stage(column, &mut staged);
+        let mut done = Ok(());
+        uploads.transfers(|transfers| {
+            transfers.upload(&staged[..len], next.slice_mut(..len))?;
+            done = if column == 0 { Ok(()) } else { hybrid.column(column - 1) };
+            Ok(())
+        })?;
+        done?;
+        core::mem::swap(&mut hybrid.panel, &mut next);
+    }
     Ok(hybrid.calls)
 }
 
@@ -130,21 +142,27 @@ impl<T: CholeskyElement> Hybrid<'_, T> {
         self.workspace.update(&self.stream, &self.factor, left, above, target)
     }
 
-    /// Listing 8.3, 8.5 or 8.9: one round of the loop.
+    /// Puts a column of blocks where it is uploaded from, and says how many elements it has: none where there is none.
+    fn stage(&self, column: usize, staged: &mut [T]) -> usize {
+        let (n, top) = (self.size(), column * self.side);
+        if top >= n {
+            return 0;
+        }
+        let width = self.rows(column);
+        for row in top..n {
+            for at in top..top + width {
+                let element = if at <= row { self.matrix.get(row, at) } else { T::ZERO };
+                staged[(row - top) * width + at - top] = element;
+            }
+        }
+        (n - top) * width
+    }
+
+    /// Listing 8.3, 8.5 or 8.9: one round of the loop, but for the copy of the column to the device.
     fn column(&mut self, column: usize) -> Result<(), Error> {
         let blocks = self.first.len();
         let by_tiles = self.variant == CholeskyVariant::Tiles;
-
-        // ---- the column goes to the device
         let (top, width) = (column * self.side, self.rows(column));
-        let element = |row: usize, at: usize| {
-            if at <= row { self.matrix.get(row, at) } else { T::ZERO }
-        };
-        let panel: Vec<T> = (top..self.size())
-            .flat_map(|row| (top..top + width).map(move |at| (row, at)))
-            .map(|(row, at)| element(row, at))
-            .collect();
-        self.panel.slice_mut(..panel.len()).copy_from(&panel)?;
 
         // ---- xSYRK
         let own = self.first[column];
