@@ -43,6 +43,7 @@ tiled_products! {
     linalg_gemm_wide_f32, sm_80, GEMM_WIDE_F32: f32, 1, 128 x 256 x 16 in 4 stages, 256 threads of 8 x 16, 4;
     linalg_gemm_f32, sm_80, GEMM_F32: f32, 2, 128 x 128 x 16 in 3 stages, 128 threads of 8 x 16, 4;
     linalg_gemm_medium_f32, sm_75_80, GEMM_MEDIUM_F32: f32, 6, 64 x 64 x 16 in 3 stages, 64 threads of 8 x 8, 4;
+    linalg_gemm_halves_f32, sm_80, GEMM_HALVES_F32: f32, 4, 64 x 64 x 16 in 4 stages, 128 threads of 4 x 8, 4;
     linalg_gemm_low_f32, sm_80, GEMM_LOW_F32: f32, 4, 32 x 128 x 16 in 4 stages, 128 threads of 4 x 8, 4;
     linalg_gemm_flat_f32, sm_80, GEMM_FLAT_F32: f32, 3, 16 x 128 x 32 in 3 stages, 128 threads of 4 x 4, 4;
     linalg_gemm_f64, sm_75, GEMM_F64: f64, 2, 64 x 64 x 8 in 4 stages, 256 threads of 4 x 4, 2;
@@ -79,6 +80,7 @@ tensor_products! {
     linalg_gemm_tensor_f64, GEMM_TENSOR_F64: 1, 128 x 128, 256 threads of 4 x 2;
     linalg_gemm_tensor_medium_f64, GEMM_TENSOR_MEDIUM_F64: 3, 64 x 64, 128 threads of 2 x 2;
     linalg_gemm_tensor_dense_f64, GEMM_TENSOR_DENSE_F64: 4, 64 x 64, 128 threads of 2 x 2;
+    linalg_gemm_tensor_halves_f64, GEMM_TENSOR_HALVES_F64: 2, 64 x 64, 256 threads of 1 x 2;
     linalg_gemm_tensor_flat_f64, GEMM_TENSOR_FLAT_F64: 3, 16 x 128, 128 threads of 1 x 2;
 }
 

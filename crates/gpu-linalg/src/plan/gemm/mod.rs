@@ -281,12 +281,13 @@ mod tests {
             Plan::new(bytes, from_8_0, 132, layouts, [0; 4], Sums::Parts, None).unwrap().kernel
         };
         assert_eq!(kernel(4, true, 4096, 4096, 4096), Kernel::Wide);
-        assert_eq!(kernel(4, true, 20_000, 128, 128), Kernel::Medium);
+        assert_eq!(kernel(4, true, 20_000, 128, 128), Kernel::Halves);
         assert_eq!(kernel(4, true, 10, 4000, 4000), Kernel::Flat);
         assert_eq!(kernel(4, true, 4000, 10, 4000), Kernel::Flat);
         assert_eq!(kernel(4, false, 4096, 4096, 4096), Kernel::Medium);
         assert_eq!(kernel(8, true, 4096, 4096, 4096), Kernel::TensorLarge);
-        assert_eq!(kernel(8, true, 512, 512, 512), Kernel::TensorMedium);
+        assert_eq!(kernel(8, true, 512, 512, 512), Kernel::TensorHalves);
+        assert_eq!(kernel(4, true, 512, 512, 512), Kernel::Halves);
         assert_eq!(kernel(8, true, 10, 4000, 4000), Kernel::TensorFlat);
         assert_eq!(kernel(8, false, 4096, 4096, 4096), Kernel::Double);
     }

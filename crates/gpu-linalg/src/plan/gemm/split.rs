@@ -93,8 +93,12 @@ impl Split {
         };
         let mut chosen = (f64::INFINITY, whole);
         // Some kernels came later: what they take is not to change the order of the sums.
-        let is_of_old =
-            |kernel: &&Kernel| !matches!(kernel, Kernel::TensorDense | Kernel::Short | Kernel::Small);
+        let is_of_old = |kernel: &&Kernel| {
+            !matches!(
+                kernel,
+                Kernel::Halves | Kernel::TensorDense | Kernel::TensorHalves | Kernel::Short | Kernel::Small
+            )
+        };
         for &kernel in Kernel::of(bytes, true).iter().filter(is_of_old) {
             let mut consider = |split: Self| {
                 let parts = (split.parts as u64, split.piece as u64);
