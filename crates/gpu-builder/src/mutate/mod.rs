@@ -250,11 +250,23 @@ fn tail(text: &str) -> String {
     lines[lines.len().saturating_sub(30)..].join("\n")
 }
 
-/// Whether the line, or comments right before it, say why a change makes no difference there.
+/// Whether the line, or comments right before it or before the expression that it continues, say why a change makes no
+/// difference there.
 fn is_justified(lines: &[&str], line: usize) -> bool {
     const MARK: &str = "// Mutants:";
-    let above = lines[..line - 1].iter().rev().take_while(|line| line.trim_start().starts_with("//"));
-    std::iter::once(&lines[line - 1]).chain(above).any(|line| line.contains(MARK))
+    let is_comment = |line: &&&str| line.trim_start().starts_with("//");
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let own = lines[line - 1];
+    let above = lines[..line - 1].iter().rev().take_while(is_comment);
+    if std::iter::once(&own).chain(above).any(|line| line.contains(MARK)) {
+        return true;
+    }
+    // The lines of `let all = a < b` and `&& c < d;` are one expression; what is in brackets is another.
+    let outer = lines[..line - 1].iter().rposition(|other| !other.is_empty() && indent(other) < indent(own));
+    outer.is_some_and(|outer| {
+        let continues = !lines[outer].ends_with(['{', '(', '[', ';', ',', '|', '}']);
+        continues && !is_comment(&&lines[outer]) && is_justified(lines, outer + 1)
+    })
 }
 
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
@@ -279,6 +291,12 @@ mod tests {
             "a\n// Mutants: the same sum.\n// And more.\nb\nc // Mutants: no.\nd\n".lines().collect();
         let justified: Vec<usize> = (1..=lines.len()).filter(|&line| is_justified(&lines, line)).collect();
         assert_eq!(justified, [2, 3, 4, 5]);
+        let lines: Vec<&str> =
+            "// Mutants: no.\nlet a = b < c\n    && d < e\n    && f;\nif a {\n    g < h;\n}"
+                .lines()
+                .collect();
+        let justified: Vec<usize> = (1..=lines.len()).filter(|&line| is_justified(&lines, line)).collect();
+        assert_eq!(justified, [1, 2, 3, 4]);
     }
 
     #[test]
