@@ -66,18 +66,21 @@ enum Action {
     /// workspace, and runs the tests of that family there, on the CPU and in the simulator. Lists those that no test
     /// noticed. A comment `// Mutants: …` in or before a line says why a change makes no difference there.
     Mutate {
-        /// The kernel crate: a folder, or a package of this workspace
+        /// The crate: a folder, or a package of this workspace
         #[arg(long = "crate", value_name = "CRATE")]
         krate: String,
-        /// Only places whose line of the list holds this text; all of several must
+        /// Only places whose line of the list holds this text, or one of `A|B`; all of several count
         #[arg(long, value_name = "TEXT")]
         filter: Vec<String>,
         /// At most so many, spread evenly
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
-        /// Seconds that the tests of one may run [default: three times as long as unbroken, and 10]
+        /// Seconds that a test may run [default: three times as long as unbroken, and 5]
         #[arg(long, value_name = "SECONDS")]
         timeout: Option<u64>,
+        /// Leave out what needs a build of its own
+        #[arg(long)]
+        fast: bool,
         /// Only say what would be tried
         #[arg(long)]
         list: bool,
@@ -87,7 +90,7 @@ enum Action {
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// What `cargo test` is to run [default: test programs that are called like the kernel crate's folder]
+        /// What `cargo test` is to run [default: test programs that are called like the crate's folder, or its own]
         #[arg(last = true, value_name = "CARGO TEST ARGUMENTS")]
         tests: Vec<String>,
     },
@@ -211,8 +214,9 @@ fn run(action: Action) -> Result<ExitCode, Error> {
                 }
             }
         }
-        Action::Mutate { krate, filter, limit, timeout, list, target_dir, json: _, tests } => {
-            let mutator = filter.into_iter().fold(Mutator::new(&krate), Mutator::filter).tests(tests);
+        Action::Mutate { krate, filter, limit, timeout, fast, list, target_dir, json: _, tests } => {
+            let mutator =
+                filter.into_iter().fold(Mutator::new(&krate), Mutator::filter).tests(tests).fast(fast);
             let mutator = limit.into_iter().fold(mutator, Mutator::limit);
             let mutator = timeout.map(Duration::from_secs).into_iter().fold(mutator, Mutator::timeout);
             let mutator = target_dir.into_iter().fold(mutator, Mutator::folder);
@@ -256,26 +260,31 @@ fn mutate(mutator: &Mutator, json: bool) -> Result<usize, Error> {
         Some(mutant) => {
             bar.set_position(number as u64);
             bar.set_message(mutant.to_string());
-            if mutant.fate == Fate::Survived {
+            if bar.is_hidden() {
+                // A log has all of them.
+                eprintln!("{mutant}");
+            } else if mutant.fate.is_survivor() {
                 bar.println(mutant.to_string());
             }
         }
     })?;
     bar.finish_and_clear();
     let of = |fate| mutants.iter().filter(move |mutant| mutant.fate == fate);
-    let survivors: Vec<&Mutant> = of(Fate::Survived).collect();
+    let survivors: Vec<&Mutant> = mutants.iter().filter(|mutant| mutant.fate.is_survivor()).collect();
     if json {
         println!("{:#}", serde_json::json!({ "mutants": mutants, "survived": survivors.len() }));
     } else {
-        for mutant in of(Fate::Survived).chain(of(Fate::TimedOut)) {
+        for mutant in survivors.iter().copied().chain(of(Fate::TimedOut)) {
             println!("{mutant}");
         }
         let count = |fate| of(fate).count();
         let (killed, late, unviable) = (count(Fate::Killed), count(Fate::TimedOut), count(Fate::Unviable));
         println!(
-            "{} mutants: {killed} killed, {late} killed by time, {unviable} do not compile, {} survived",
+            "{} mutants: {killed} killed, {late} killed by time, {unviable} do not compile, {} survived, {} of them \
+             where no test comes",
             mutants.len(),
-            survivors.len()
+            survivors.len(),
+            count(Fate::Unreached),
         );
     }
     Ok(survivors.len())

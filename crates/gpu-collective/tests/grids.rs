@@ -257,6 +257,38 @@ fn all_blocks_results_become_one_in_every_schedule() {
     assert!((sum - exact).abs() <= bound, "{sum} for {exact} within {bound}");
 }
 
+/// Every thread stores a word; the last block adds up what all threads of all blocks stored.
+#[kernel]
+pub fn sum_of_words(counter: GlobalMut<u32>, words: GlobalMut<u32>, result: GlobalMut<u32>) {
+    let flag = shared::dynamic().array(1);
+    let (thread, blocks) = (thread::thread_idx_x(), thread::grid_dim_x());
+    words.write(thread::index_1d(), thread::index_1d());
+    if is_last_block(counter, blocks, flag) && thread == 0 {
+        let mut sum = 0;
+        for i in 0..blocks * THREADS {
+            sum += words.read(i);
+        }
+        result.write(0, sum);
+    }
+}
+
+#[test]
+fn the_last_block_sees_what_every_thread_of_the_others_stored() {
+    for (seed, device) in schedules(20) {
+        let mut counter = device.zeroed::<u32>(1).unwrap();
+        let (mut words, mut result) =
+            (device.zeroed::<u32>(5 * THREADS as usize).unwrap(), device.zeroed::<u32>(1).unwrap());
+        let (a, b) = (counter.view_mut().as_global_mut(), words.view_mut().as_global_mut());
+        let c = result.view_mut().as_global_mut();
+        // SAFETY: a word a thread; the counter is zero, and left so.
+        unsafe {
+            let config = LaunchConfig::linear(5, THREADS).shared(16);
+            sum_of_words::launch(&device.default_stream(), config, a, b, c).unwrap();
+        }
+        assert_eq!(result.to_vec().unwrap(), [(0..5 * THREADS).sum::<u32>()], "seed {seed}");
+    }
+}
+
 /// Each block waits for the one that drew its ticket before.
 #[kernel]
 pub fn chain(result: GlobalMut<u32>, words: GlobalMut<u64>, capacity: u64) {

@@ -281,7 +281,7 @@ impl Simulator {
         self.launch_bounded(kernel, u32::MAX, geometry, body)
     }
 
-    /// [`Simulator::launch_bounded`] of a kernel that waits by itself for the one before: its threads may run before
+    /// [`Simulator::launch_clustered`] of a kernel that waits by itself for the one before: its threads may run before
     /// that has ended, until they have called
     /// [`grid_dependency_synchronize`](crate::device::grid_dependency_synchronize), or a barrier, a release or the
     /// like orders them after one that has. Where such a thread touches memory that the launch before wrote, or writes
@@ -289,7 +289,7 @@ impl Simulator {
     /// the other, as on a stream.
     ///
     /// # Errors
-    /// As [`Simulator::launch_bounded`], and [`FaultKind::NeverWaits`] where there is a launch before and no thread
+    /// As [`Simulator::launch_clustered`], and [`FaultKind::NeverWaits`] where there is a launch before and no thread
     /// waited for it.
     ///
     /// # Panics
@@ -298,11 +298,11 @@ impl Simulator {
     pub fn launch_programmatic(
         &self,
         kernel: Kernel<'_>,
-        max_threads: u32,
+        (max_threads, cluster): (u32, u32),
         geometry: Geometry,
         body: &(dyn Fn() + Sync),
     ) -> Result<Report, Fault> {
-        self.launch_compiled(kernel, Compiled { max_threads, programmatic: true, cluster: 1 }, geometry, body)
+        self.launch_compiled(kernel, Compiled { max_threads, programmatic: true, cluster }, geometry, body)
     }
 
     /// [`Simulator::launch`] of a kernel that was compiled for blocks of at most `max_threads` threads.
@@ -426,15 +426,6 @@ impl Simulator {
     #[track_caller]
     pub fn take_reports(&self) -> Vec<Report> {
         std::mem::take(&mut self.state().reports).into()
-    }
-
-    /// Says of the launch that completed last that its kernel waits for the one before by itself where a device can,
-    /// though it was launched plainly here ([`Report::programmatic`]).
-    #[track_caller]
-    pub fn note_programmatic(&self) {
-        if let Some(report) = self.state().reports.back_mut() {
-            report.programmatic = true;
-        }
     }
 
     /// Notes that a fill of so many bytes was enqueued between launches: it takes time as they do.

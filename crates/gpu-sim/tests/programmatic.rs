@@ -31,7 +31,7 @@ fn two(seed: u64, second: impl Fn(u64, u64, u64) + Sync, programmatic: bool) -> 
     })?;
     let body = || second(a, b, c);
     if programmatic {
-        simulator.launch_programmatic(KERNEL, THREADS, geometry(), &body)?;
+        simulator.launch_programmatic(KERNEL, (THREADS, 1), geometry(), &body)?;
     } else {
         simulator.launch(KERNEL, geometry(), &body)?;
     }
@@ -179,9 +179,9 @@ fn one_that_never_waits_breaks_the_chain() {
     let simulator = Simulator::default();
     let a = words(&simulator, &[0; N as usize]);
     let store = || global_store(a + 4 * i(), 1u32, Store::Weak);
-    simulator.launch_programmatic(KERNEL, THREADS, geometry(), &store).unwrap();
+    simulator.launch_programmatic(KERNEL, (THREADS, 1), geometry(), &store).unwrap();
     assert_eq!(read_words(&simulator, a, 1), [1]);
-    simulator.launch_programmatic(KERNEL, THREADS, geometry(), &store).unwrap();
-    let fault = simulator.launch_programmatic(KERNEL, THREADS, geometry(), &store).unwrap_err();
+    simulator.launch_programmatic(KERNEL, (THREADS, 1), geometry(), &store).unwrap();
+    let fault = simulator.launch_programmatic(KERNEL, (THREADS, 1), geometry(), &store).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Race { .. }), "{fault}");
 }

@@ -207,7 +207,7 @@ fn a_programmatic_kernel_waits_for_none_of_another_stream() {
     let store = |to: u64| move || global_store(to, 1u32, Store::Weak);
     a.launch(FIRST, Geometry::linear(1, 1, 0), &store(x)).unwrap();
     // Had it come after the first, it would have to wait.
-    b.launch_programmatic(SECOND, 32, Geometry::linear(1, 1, 0), &store(y)).unwrap();
+    b.launch_programmatic(SECOND, (32, 1), Geometry::linear(1, 1, 0), &store(y)).unwrap();
 }
 
 /// A generator for programs: xorshift.

@@ -245,6 +245,11 @@ unsafe impl LaunchTarget for gpu_sim::Simulator {
         let LaunchConfig { grid, block, shared_bytes } = invocation.config;
         let geometry = gpu_sim::Geometry { grid, block, shared_bytes };
         let compiled = (invocation.kernel.max_threads, invocation.kernel.cluster);
-        self.launch_clustered(kernel, compiled, geometry, &|| invocation.thread.run()).map(drop)
+        let body = || invocation.thread.run();
+        if invocation.kernel.programmatic {
+            self.launch_programmatic(kernel, compiled, geometry, &body).map(drop)
+        } else {
+            self.launch_clustered(kernel, compiled, geometry, &body).map(drop)
+        }
     }
 }

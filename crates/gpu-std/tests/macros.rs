@@ -319,3 +319,24 @@ fn blocks_beyond_the_launch_bounds_are_refused() {
     assert!(what.contains("launch bounds"), "{what}");
     assert_eq!(x.get()[32..], [0; 32]);
 }
+
+#[kernel(launch_bounds(32), programmatic)]
+fn goes_first(x: GlobalMut<u32>, waits: u32) {
+    if waits == 1 {
+        thread::grid_dependency_synchronize();
+    }
+    x.write(thread::thread_idx_x(), waits);
+}
+
+#[test]
+fn programmatic_kernels_are_launched_as_such() {
+    for waits in [0, 1] {
+        let simulator = simulator(1);
+        let x = Array::<u32>::zeroed(&simulator, 32);
+        // SAFETY: a word for every thread.
+        let launch = |waits| unsafe { goes_first::launch(&simulator, block(32, 0), x.global_mut(), waits) };
+        launch(1).unwrap();
+        assert_eq!(launch(waits).is_ok(), waits == 1, "who does not wait races with the one before");
+        assert!(simulator.take_reports().iter().all(|report| report.programmatic));
+    }
+}

@@ -64,6 +64,7 @@ fn move_elements<U: Element>(input: Global<U>, output: GlobalMut<U>, grid: &Grid
     let mut to = [0; ITEMS as usize];
     gpu_std::unroll::<{ ITEMS as usize }>(|item| {
         let number = begin + item as u32 * THREADS;
+        // Mutants: what is one too large ends in the last axis, whose index is kept within the piece.
         let mut rest = number.min(walk.elements - 1);
         let (mut source, mut target) = (place.source, place.target);
         gpu_std::unroll::<MAX_AXES>(|axis| {

@@ -101,6 +101,7 @@ fn shuffle_columns<U: Element>(
             }
             row += THREADS / width;
         }
+        // Mutants: a thread reads of the scratch memory what it wrote itself, and bands share no column.
         sync_threads();
         first += grid_dim_x() * width;
     }

@@ -166,6 +166,7 @@ fn move_tile<U: Narrow, const R: u32, const S: u32, const LV: u32, const STEPS: 
     let group_at = |row: u32, group: u32| row * LV + (group ^ (row / vector % LV));
 
     // ---- in: rows from `S` before the tile's own
+    // Mutants: tiles at an edge go the other way, to the same result.
     let inside = part.row >= S as u64
         && part.row + R as u64 <= part.rows
         && part.column >= vector as u64

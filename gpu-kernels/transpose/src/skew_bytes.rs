@@ -382,6 +382,7 @@ pub fn transpose_skew_b8(
 ) {
     let tile = shared::dynamic().array::<u32>((ROWS + SLACK) * ROW / 4).cast::<u8>();
     let part = Part::new(input, output, &grid, (rows, columns), (input_ld, output_ld), &SKEW_B8, 1);
+    // Mutants: tiles at an edge go the other way, to the same result.
     let is_inside = part.row >= SLACK as u64
         && part.row + ROWS as u64 <= rows
         && part.column >= 16

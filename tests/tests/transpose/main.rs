@@ -3,5 +3,6 @@
 mod chained;
 mod matrices;
 mod permute;
+mod rounds;
 mod variants;
 mod wide;

@@ -4,19 +4,28 @@
 //! ([`mutations`]), in a copy of the workspace. Who fails no test is a survivor: a test is missing, or the change
 //! makes no difference. A comment in the line or before it that begins with `// Mutants:` says why that is so, and keeps
 //! the line from being tried.
+//!
+//! All mutations are in one program, each behind a switch of the environment, and a mutant gets only those tests that
+//! reach its place. What cannot be switched while a program runs, such as the length of an array, gets a build of
+//! its own.
 
+mod copy;
+mod operands;
 mod places;
+mod plan;
+mod programs;
 mod scratch;
+mod switches;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use copy::Copy;
 pub use places::{Mutation, Operator, mutations};
-use scratch::{Ended, Scratch};
+use plan::Plan;
 
-use crate::process::{clean_command, output};
 use crate::{Error, Result};
 
 /// What became of a mutant.
@@ -31,6 +40,15 @@ pub enum Fate {
     Unviable,
     /// No test failed.
     Survived,
+    /// No test comes to the place.
+    Unreached,
+}
+
+impl Fate {
+    /// Whether nobody noticed.
+    pub fn is_survivor(self) -> bool {
+        matches!(self, Self::Survived | Self::Unreached)
+    }
 }
 
 /// A mutation that was tried.
@@ -69,6 +87,7 @@ pub struct Mutator {
     filter: Vec<String>,
     limit: usize,
     timeout: Option<Duration>,
+    fast: bool,
     folder: Option<PathBuf>,
     tests: Vec<String>,
 }
@@ -81,12 +100,14 @@ impl Mutator {
             filter: Vec::new(),
             limit: usize::MAX,
             timeout: None,
+            fast: false,
             folder: None,
             tests: Vec::new(),
         }
     }
 
-    /// Only mutations whose description (`src/tile.rs:84:5: Barrier, …`) holds this. All of several count.
+    /// Only mutations whose description (`src/tile.rs:84:5: Barrier, …`) holds this; `Order|Scope` either of them. All
+    /// of several filters count.
     #[must_use]
     pub fn filter(mut self, text: impl Into<String>) -> Self {
         self.filter.push(text.into());
@@ -100,10 +121,17 @@ impl Mutator {
         self
     }
 
-    /// How long the tests of a mutant may run. Otherwise: three times as long as unbroken, and ten seconds.
+    /// How long a test may run. Otherwise: three times as long as unbroken, and five seconds.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = Some(limit);
+        self
+    }
+
+    /// Leaves out what needs a build of its own.
+    #[must_use]
+    pub fn fast(mut self, fast: bool) -> Self {
+        self.fast = fast;
         self
     }
 
@@ -115,7 +143,7 @@ impl Mutator {
     }
 
     /// What `cargo test` gets: which packages and tests. Otherwise the workspace's test programs that are called like
-    /// the kernel crate's folder.
+    /// the crate's folder, or those of the crate itself.
     #[must_use]
     pub fn tests(mut self, arguments: impl IntoIterator<Item = String>) -> Self {
         self.tests.extend(arguments);
@@ -128,92 +156,92 @@ impl Mutator {
     /// [`Error::NoSuchCrate`], [`Error::Io`], [`Error::Source`].
     pub fn list(&self) -> Result<Vec<(PathBuf, Mutation)>> {
         let plan = Plan::new(&self.krate)?;
-        self.places(&plan)
+        let all = places(&plan)?;
+        Ok(self.chosen(&all).into_iter().map(|number| all[number].clone()).collect())
     }
 
-    fn places(&self, plan: &Plan) -> Result<Vec<(PathBuf, Mutation)>> {
-        let mut files = Vec::new();
-        sources(&plan.krate.join("src"), &mut files)?;
-        files.sort();
-        let mut places = Vec::new();
-        for path in files {
-            let source = std::fs::read_to_string(&path).map_err(Error::io(&path))?;
-            let file = path.strip_prefix(&plan.workspace).unwrap_or(&path).to_path_buf();
-            let found = mutations(&source).map_err(|why| Error::Source { path: path.clone(), why })?;
-            let lines: Vec<&str> = source.lines().collect();
-            let wanted = |mutation: &Mutation| {
-                let text = describe(&file, mutation);
-                !is_justified(&lines, mutation.line) && self.filter.iter().all(|part| text.contains(part))
-            };
-            places.extend(found.into_iter().filter(wanted).map(|mutation| (file.clone(), mutation)));
+    /// Which of all are to be tried.
+    fn chosen(&self, all: &[(PathBuf, Mutation)]) -> Vec<usize> {
+        let wanted = |number: &usize| {
+            let (file, mutation) = &all[*number];
+            let text = describe(file, mutation);
+            self.filter.iter().all(|parts| parts.split('|').any(|part| text.contains(part)))
+        };
+        let found: Vec<usize> = (0..all.len()).filter(wanted).collect();
+        if found.len() <= self.limit {
+            return found;
         }
-        let all = places.len();
-        if all > self.limit {
-            let mut number = 0;
-            places.retain(|_| {
-                number += 1;
-                // As often as the whole part of number * limit / all grows.
-                number * self.limit / all > (number - 1) * self.limit / all
-            });
-        }
-        Ok(places)
+        // As often as the whole part of number * limit / all grows.
+        let share = |number: usize| number * self.limit / found.len();
+        (0..found.len()).filter(|&n| share(n + 1) > share(n)).map(|n| found[n]).collect()
     }
 
-    /// Tries them all; `each` hears how many there are and of each what became of it.
+    /// Tries them all; `each` hears how many there are and of each what became of it. They come in the order of
+    /// places; `each` hears of those last that need a build of their own.
     ///
     /// # Errors
     /// As [`Mutator::list`]; [`Error::NoTests`]; [`Error::Command`] where the tests fail as they are.
     pub fn run(&self, mut each: impl FnMut(usize, Option<&Mutant>)) -> Result<Vec<Mutant>> {
         let plan = Plan::new(&self.krate)?;
-        let places = self.places(&plan)?;
-        let tests = if self.tests.is_empty() { plan.tests()? } else { self.tests.clone() };
+        let all = places(&plan)?;
+        let chosen = self.chosen(&all);
+        let mut tests = if self.tests.is_empty() { plan.tests()? } else { self.tests.clone() };
+        // What is behind another `--` is for the programs: which tests.
+        let split = tests.iter().position(|word| word == "--").unwrap_or(tests.len());
+        let choice: Vec<String> = tests.drain(split..).skip(1).collect();
         let folder = self.folder.clone().unwrap_or_else(|| plan.target.join("mutants"));
         let folder = std::path::absolute(&folder).map_err(Error::io(&folder))?;
-        let scratch = Scratch::new(&plan.workspace, &folder)?;
-        let built: Vec<String> = ["--no-run".to_string()].into_iter().chain(tests.iter().cloned()).collect();
-        each(places.len(), None);
-        let unbroken = || -> Result<Duration> {
-            let begin = Instant::now();
-            let (ended, text) = scratch.cargo_test(&tests, Duration::MAX)?;
-            if ended == Ended::Passed {
-                return Ok(begin.elapsed());
-            }
-            Err(Error::Command {
-                command: format!("cargo test {}", tests.join(" ")),
-                status: "without a mutation".into(),
-                stderr: tail(&text),
-            })
-        };
-        let (ended, text) = scratch.cargo_test(&built, Duration::MAX)?;
-        if ended != Ended::Passed {
-            let command = format!("cargo test {}", built.join(" "));
-            return Err(Error::Command { command, status: "without a mutation".into(), stderr: tail(&text) });
-        }
-        let limit = 3 * unbroken()? + Duration::from_secs(10);
-        let limit = self.timeout.unwrap_or(limit);
-        let mut mutants = Vec::new();
-        for (file, mutation) in places {
-            let source = std::fs::read_to_string(plan.workspace.join(&file))
-                .map_err(Error::io(plan.workspace.join(&file)))?;
-            let Mutation { range, replacement, .. } = &mutation;
-            let broken = format!("{}{replacement}{}", &source[..range.start], &source[range.end..]);
-            let begin = Instant::now();
-            scratch.write(&file, &broken)?;
-            let fate = match scratch.cargo_test(&built, Duration::MAX)?.0 {
-                Ended::Passed => match scratch.cargo_test(&tests, limit)?.0 {
-                    Ended::Passed => Fate::Survived,
-                    Ended::Failed => Fate::Killed,
-                    Ended::Stopped => Fate::TimedOut,
-                },
-                _ => Fate::Unviable,
-            };
-            scratch.write(&file, &source)?;
+        each(chosen.len(), None);
+        let copy = Copy::new(&plan, &folder, &all, tests)?;
+        let mut suite = copy.suite(&choice)?;
+        let (quick, slow): (Vec<usize>, Vec<usize>) =
+            chosen.into_iter().partition(|&number| copy.has_switch(number));
+        let mut tried: Vec<(usize, Mutant)> = Vec::new();
+        let mut told = |number: usize, fate, begin: Instant| {
+            let (file, mutation) = all[number].clone();
             let mutant = Mutant { file, mutation, fate, seconds: begin.elapsed().as_secs_f64() };
-            each(mutants.len() + 1, Some(&mutant));
-            mutants.push(mutant);
+            each(tried.len() + 1, Some(&mutant));
+            tried.push((number, mutant));
+        };
+        for number in quick {
+            let begin = Instant::now();
+            let fate = match suite.reaching(number) {
+                0 => Fate::Unreached,
+                _ => suite.fate(Some(number), self.timeout)?,
+            };
+            told(number, fate, begin);
         }
-        Ok(mutants)
+        for number in slow.into_iter().filter(|_| !self.fast) {
+            let begin = Instant::now();
+            let fate = match copy.broken(number)? {
+                Some(programs) => {
+                    suite.replace(programs);
+                    suite.fate(None, self.timeout)?
+                }
+                None => Fate::Unviable,
+            };
+            told(number, fate, begin);
+        }
+        tried.sort_by_key(|(number, _)| *number);
+        Ok(tried.into_iter().map(|(_, mutant)| mutant).collect())
     }
+}
+
+/// All mutations of a crate, but those that a comment speaks of.
+fn places(plan: &Plan) -> Result<Vec<(PathBuf, Mutation)>> {
+    let mut files = Vec::new();
+    sources(&plan.krate.join("src"), &mut files)?;
+    files.sort();
+    let mut places = Vec::new();
+    for path in files {
+        let source = std::fs::read_to_string(&path).map_err(Error::io(&path))?;
+        let file = path.strip_prefix(&plan.workspace).unwrap_or(&path).to_path_buf();
+        let found = mutations(&source).map_err(|why| Error::Source { path: path.clone(), why })?;
+        let lines: Vec<&str> = source.lines().collect();
+        let wanted = found.into_iter().filter(|mutation| !is_justified(&lines, mutation.line));
+        places.extend(wanted.map(|mutation| (file.clone(), mutation)));
+    }
+    Ok(places)
 }
 
 /// The last lines of what a command wrote.
@@ -222,11 +250,23 @@ fn tail(text: &str) -> String {
     lines[lines.len().saturating_sub(30)..].join("\n")
 }
 
-/// Whether the line, or comments right before it, say why a change makes no difference there.
+/// Whether the line, or comments right before it or before the expression that it continues, say why a change makes no
+/// difference there.
 fn is_justified(lines: &[&str], line: usize) -> bool {
     const MARK: &str = "// Mutants:";
-    let above = lines[..line - 1].iter().rev().take_while(|line| line.trim_start().starts_with("//"));
-    std::iter::once(&lines[line - 1]).chain(above).any(|line| line.contains(MARK))
+    let is_comment = |line: &&&str| line.trim_start().starts_with("//");
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let own = lines[line - 1];
+    let above = lines[..line - 1].iter().rev().take_while(is_comment);
+    if std::iter::once(&own).chain(above).any(|line| line.contains(MARK)) {
+        return true;
+    }
+    // The lines of `let all = a < b` and `&& c < d;` are one expression; what is in brackets is another.
+    let outer = lines[..line - 1].iter().rposition(|other| !other.is_empty() && indent(other) < indent(own));
+    outer.is_some_and(|outer| {
+        let continues = !lines[outer].ends_with(['{', '(', '[', ';', ',', '|', '}']);
+        continues && !is_comment(&&lines[outer]) && is_justified(lines, outer + 1)
+    })
 }
 
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
@@ -241,71 +281,6 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Where everything lies.
-struct Plan {
-    workspace: PathBuf,
-    target: PathBuf,
-    krate: PathBuf,
-    /// Test programs, by package.
-    programs: Vec<(String, String)>,
-}
-
-impl Plan {
-    fn new(krate: &str) -> Result<Self> {
-        let folder = Path::new(krate);
-        let is_folder = folder.join("Cargo.toml").is_file();
-        let mut command = clean_command("cargo");
-        command.args(["metadata", "--no-deps", "--format-version", "1"]);
-        if is_folder {
-            command.current_dir(folder);
-        }
-        let text = output(&mut command)?.stdout;
-        let what = "cargo metadata".to_string();
-        let data: serde_json::Value =
-            serde_json::from_slice(&text).map_err(|source| Error::Json { what, source })?;
-        let string = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_string();
-        let packages = data["packages"].as_array().cloned().unwrap_or_default();
-        let root = |package: &serde_json::Value| {
-            Path::new(&string(&package["manifest_path"])).parent().map(Path::to_path_buf)
-        };
-        let wanted = match is_folder {
-            true => Some(folder.canonicalize().map_err(Error::io(folder))?),
-            false => packages.iter().find(|package| package["name"] == krate).and_then(root),
-        };
-        let Some(krate) = wanted else {
-            let names: Vec<String> = packages.iter().map(|package| string(&package["name"])).collect();
-            return Err(Error::NoSuchCrate { asked: krate.into(), have: names.join(", ") });
-        };
-        let mut programs = Vec::new();
-        for package in &packages {
-            for target in package["targets"].as_array().into_iter().flatten() {
-                if target["kind"][0] == "test" {
-                    programs.push((string(&package["name"]), string(&target["name"])));
-                }
-            }
-        }
-        let path = |value: &serde_json::Value| PathBuf::from(string(value));
-        Ok(Self {
-            workspace: path(&data["workspace_root"]),
-            target: path(&data["target_directory"]),
-            krate,
-            programs,
-        })
-    }
-
-    fn tests(&self) -> Result<Vec<String>> {
-        let family = self.krate.file_name().unwrap_or_default().to_string_lossy();
-        let found = self.programs.iter().filter(|(_, program)| *program == family);
-        let arguments: Vec<String> = found
-            .flat_map(|(package, program)| ["-p".into(), package.clone(), "--test".into(), program.clone()])
-            .collect();
-        if arguments.is_empty() {
-            return Err(Error::NoTests { krate: self.krate.clone(), family: family.into_owned() });
-        }
-        Ok(arguments)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,6 +291,12 @@ mod tests {
             "a\n// Mutants: the same sum.\n// And more.\nb\nc // Mutants: no.\nd\n".lines().collect();
         let justified: Vec<usize> = (1..=lines.len()).filter(|&line| is_justified(&lines, line)).collect();
         assert_eq!(justified, [2, 3, 4, 5]);
+        let lines: Vec<&str> =
+            "// Mutants: no.\nlet a = b < c\n    && d < e\n    && f;\nif a {\n    g < h;\n}"
+                .lines()
+                .collect();
+        let justified: Vec<usize> = (1..=lines.len()).filter(|&line| is_justified(&lines, line)).collect();
+        assert_eq!(justified, [1, 2, 3, 4]);
     }
 
     #[test]
@@ -331,8 +312,6 @@ mod tests {
         let few = mutator.clone().limit(10).list().expect("places");
         assert_eq!(few.len(), 10);
         assert!(few.iter().all(|place| all.contains(place)));
-        let plan = Plan::new(kernels).expect("the crate");
-        assert_eq!(plan.tests().expect("tests"), ["-p", "gpu-tests", "--test", "transpose"]);
         assert!(matches!(Mutator::new("nobody").list(), Err(Error::NoSuchCrate { .. })));
     }
 }

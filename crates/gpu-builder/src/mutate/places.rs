@@ -10,6 +10,9 @@ use std::ops::Range;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use serde::Serialize;
 
+use super::operands::{bytes_of, operands, statement_start};
+use super::switches::Switch;
+
 /// One way to break a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mutation {
@@ -26,6 +29,12 @@ pub struct Mutation {
     pub original: String,
     /// What takes its place.
     pub replacement: String,
+    /// How both can be in one program.
+    #[serde(skip)]
+    pub(super) switch: Option<Switch>,
+    /// Whether it stands in the body of a `macro_rules!`.
+    #[serde(skip)]
+    pub(super) in_macro: bool,
 }
 
 /// A kind of mutation.
@@ -51,17 +60,35 @@ pub enum Operator {
 }
 
 /// Functions whose calls may go, which return nothing.
-const CALLS: [(&str, Operator); 10] = [
+const CALLS: [(&str, Operator); 15] = [
     ("sync_threads", Operator::Barrier),
     ("sync_warp", Operator::Barrier),
     ("block_fence", Operator::Fence),
     ("device_fence", Operator::Fence),
     ("system_fence", Operator::Fence),
     ("fence", Operator::Fence),
+    ("fence_init", Operator::Fence),
+    ("fence_proxy", Operator::Fence),
     ("wait", Operator::Wait),
     ("commit", Operator::Wait),
     ("grid_dependency_synchronize", Operator::Wait),
     ("wait_all", Operator::Wait),
+    ("commit_stores", Operator::Wait),
+    ("wait_stores", Operator::Wait),
+    ("wait_stores_read", Operator::Wait),
+];
+
+/// The same of `cluster`, whose names alone say too little.
+const OF_CLUSTERS: [(&str, Operator); 2] = [("sync", Operator::Barrier), ("arrive", Operator::Barrier)];
+
+/// Methods of barriers in memory.
+const METHODS: [(&str, Operator); 6] = [
+    ("wait", Operator::Wait),
+    ("wait_cluster", Operator::Wait),
+    ("arrive", Operator::Barrier),
+    ("arrive_at", Operator::Barrier),
+    ("arrive_expect", Operator::Barrier),
+    ("free_at", Operator::Barrier),
 ];
 
 /// Everything that can be broken in a source, in its order. Attributes, documentation and what is compiled for tests
@@ -71,8 +98,8 @@ const CALLS: [(&str, Operator); 10] = [
 /// What keeps the source from being read as tokens.
 pub fn mutations(source: &str) -> Result<Vec<Mutation>, String> {
     let tokens: TokenStream = source.parse().map_err(|error| format!("{error}"))?;
-    let mut finder = Finder { source, found: Vec::new() };
-    finder.walk(&tokens.into_iter().collect::<Vec<_>>());
+    let mut finder = Finder { source, found: Vec::new(), in_macro: false };
+    finder.walk(&tokens.into_iter().collect::<Vec<_>>(), Delimiter::None);
     finder.found.sort_by_key(|mutation| mutation.range.start);
     Ok(finder.found)
 }
@@ -80,34 +107,36 @@ pub fn mutations(source: &str) -> Result<Vec<Mutation>, String> {
 struct Finder<'a> {
     source: &'a str,
     found: Vec<Mutation>,
+    in_macro: bool,
 }
 
-fn ident(token: Option<&TokenTree>) -> Option<String> {
+pub(super) fn ident(token: Option<&TokenTree>) -> Option<String> {
     match token {
         Some(TokenTree::Ident(ident)) => Some(ident.to_string()),
         _ => None,
     }
 }
 
-fn is_punct(token: Option<&TokenTree>, punct: char) -> bool {
+pub(super) fn is_punct(token: Option<&TokenTree>, punct: char) -> bool {
     matches!(token, Some(TokenTree::Punct(p)) if p.as_char() == punct)
 }
 
 /// Whether the two tokens at `at` are `::`.
-fn is_path(tokens: &[TokenTree], at: usize) -> bool {
+pub(super) fn is_path(tokens: &[TokenTree], at: usize) -> bool {
     is_punct(tokens.get(at), ':') && is_punct(tokens.get(at + 1), ':')
 }
 
-fn is_group(token: Option<&TokenTree>, delimiter: Delimiter) -> bool {
+pub(super) fn is_group(token: Option<&TokenTree>, delimiter: Delimiter) -> bool {
     matches!(token, Some(TokenTree::Group(group)) if group.delimiter() == delimiter)
 }
 
-fn bytes(token: &TokenTree) -> Range<usize> {
+pub(super) fn bytes(token: &TokenTree) -> Range<usize> {
     token.span().byte_range()
 }
 
 impl Finder<'_> {
-    fn walk(&mut self, tokens: &[TokenTree]) {
+    /// Tokens between `group`'s delimiters.
+    fn walk(&mut self, tokens: &[TokenTree], group: Delimiter) {
         let mut at = 0;
         while at < tokens.len() {
             if is_punct(tokens.get(at), '#') {
@@ -123,12 +152,17 @@ impl Finder<'_> {
                 }
             }
             self.call(tokens, at);
+            self.method(tokens, at, group);
             self.constant(tokens, at);
             self.comparison(tokens, at);
             self.one(tokens, at);
             self.range(tokens, at);
             if let TokenTree::Group(group) = &tokens[at] {
-                self.walk(&group.stream().into_iter().collect::<Vec<_>>());
+                let outer = self.in_macro;
+                self.in_macro |=
+                    at >= 3 && ident(tokens.get(at - 3)).is_some_and(|word| word == "macro_rules");
+                self.walk(&group.stream().into_iter().collect::<Vec<_>>(), group.delimiter());
+                self.in_macro = outer;
             }
             at += 1;
         }
@@ -140,7 +174,7 @@ impl Finder<'_> {
         (from..tokens.len()).find(ends).map_or(tokens.len(), |at| at + 1)
     }
 
-    fn add(&mut self, range: Range<usize>, operator: Operator, replacement: &str) {
+    fn add(&mut self, range: Range<usize>, operator: Operator, replacement: &str, switch: Option<Switch>) {
         let before = &self.source[..range.start];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         self.found.push(Mutation {
@@ -150,13 +184,19 @@ impl Finder<'_> {
             original: self.source[range.clone()].to_string(),
             replacement: replacement.to_string(),
             range,
+            switch,
+            in_macro: self.in_macro,
         });
     }
 
     /// A call of one of `CALLS`, with the path before its name.
     fn call(&mut self, tokens: &[TokenTree], at: usize) {
         let Some(name) = ident(tokens.get(at)) else { return };
-        let Some(&(_, operator)) = CALLS.iter().find(|(call, _)| *call == name) else { return };
+        let of_cluster = at >= 3
+            && is_path(tokens, at - 2)
+            && ident(tokens.get(at - 3)).is_some_and(|path| path == "cluster");
+        let others = OF_CLUSTERS.iter().filter(|_| of_cluster);
+        let Some(&(_, operator)) = CALLS.iter().chain(others).find(|(call, _)| *call == name) else { return };
         let mut end = at + 1;
         if is_path(tokens, end) && is_punct(tokens.get(end + 2), '<') {
             let closes = |at: &usize| is_punct(tokens.get(*at), '>');
@@ -179,7 +219,25 @@ impl Finder<'_> {
         if is_punct(before, '.') || ident(before).is_some_and(|word| word == "fn") {
             return;
         }
-        self.add(bytes(&tokens[start]).start..bytes(&tokens[end]).end, operator, "()");
+        let range = bytes(&tokens[start]).start..bytes(&tokens[end]).end;
+        self.add(range, operator, "()", Some(Switch::Call));
+    }
+
+    /// `….wait(…);` as a statement of its own.
+    fn method(&mut self, tokens: &[TokenTree], at: usize, group: Delimiter) {
+        let Some(name) = ident(tokens.get(at + 1)) else { return };
+        let Some(&(_, operator)) = METHODS.iter().find(|(method, _)| *method == name) else { return };
+        let behind = tokens.get(at + 3);
+        let stands_alone =
+            behind.is_none() && group == Delimiter::Brace || is_punct(behind, ';') || is_punct(behind, ',');
+        let is_call = is_punct(tokens.get(at), '.') && is_group(tokens.get(at + 2), Delimiter::Parenthesis);
+        if !is_call || !stands_alone {
+            return;
+        }
+        if let Some(start) = statement_start(tokens, at, group) {
+            let range = bytes(&tokens[start]).start..bytes(&tokens[at + 2]).end;
+            self.add(range, operator, "()", Some(Switch::Call));
+        }
     }
 
     /// `Ordering::…` and `Scope::…`.
@@ -199,8 +257,14 @@ impl Finder<'_> {
         if is_punct(tokens.get(at + 4), '=') && is_punct(tokens.get(at + 5), '>') {
             return;
         }
+        let mut start = at;
+        while start >= 3 && is_path(tokens, start - 2) && ident(tokens.get(start - 3)).is_some() {
+            start -= 3;
+        }
+        let whole = bytes(&tokens[start]).start..bytes(&tokens[at + 3]).end;
         for weaker in weaker {
-            self.add(bytes(&tokens[at + 3]), operator, weaker);
+            let switch = Switch::Constant(whole.clone());
+            self.add(bytes(&tokens[at + 3]), operator, weaker, Some(switch));
         }
     }
 
@@ -217,7 +281,10 @@ impl Finder<'_> {
         if spaced {
             let sign = if less { "<" } else { ">" };
             let other = if or_equal { sign.to_string() } else { format!("{sign}=") };
-            self.add(start..end, Operator::Bound, &other);
+            let found = operands(self.source, tokens, at, 1 + usize::from(or_equal));
+            let whole =
+                |(left, right): (Range<usize>, Range<usize>)| bytes_of(tokens, &(left.start..right.end));
+            self.add(start..end, Operator::Bound, &other, found.map(whole).map(Switch::Compare));
         }
     }
 
@@ -238,7 +305,8 @@ impl Finder<'_> {
         if is_one && operand && !is_punct(tokens.get(at + 2), '.') {
             let start = bytes(&tokens[at]).start;
             let start = self.source[..start].trim_end().len();
-            self.add(start..bytes(&tokens[at + 1]).end, Operator::One, "");
+            let literal = bytes(&tokens[at + 1]);
+            self.add(start..literal.end, Operator::One, "", Some(Switch::One(literal)));
         }
     }
 
@@ -259,7 +327,10 @@ impl Finder<'_> {
             || is_punct(to, '$');
         if to_number {
             let (end, other) = if closed { (start + 3, "..") } else { (start + 2, "..=") };
-            self.add(start..end, Operator::Range, other);
+            let found = operands(self.source, tokens, at, if closed { 3 } else { 2 });
+            let whole =
+                |(left, right): (Range<usize>, Range<usize>)| bytes_of(tokens, &(left.start..right.end));
+            self.add(start..end, Operator::Range, other, found.map(whole).map(Switch::Range));
         }
     }
 }
@@ -286,10 +357,21 @@ mod tests {
         assert_eq!(changed("fn f() { $crate::thread::device_fence() }"), ["fn f() { () }"]);
         assert_eq!(changed("m! { (a) => { async_copy::wait::<1>(); } }"), ["m! { (a) => { (); } }"]);
         assert_eq!(changed("match k { 0 => fence(o, s), _ => {} }"), ["match k { 0 => (), _ => {} }"]);
+        assert_eq!(
+            changed("fn f() { fence_init(); cluster::sync() }"),
+            ["fn f() { (); cluster::sync() }", "fn f() { fence_init(); () }"]
+        );
+        assert_eq!(changed("fn f() { a; ring.empty().wait(p ^ 1); }"), ["fn f() { a; (); }"]);
+        assert_eq!(changed("fn f() { if a { b } self.full[0].arrive() }"), ["fn f() { if a { b } () }"]);
+        assert_eq!(
+            changed("match k { 0 => full.arrive_expect(4), _ => {} }"),
+            ["match k { 0 => (), _ => {} }"]
+        );
         let none = [
             "pub fn sync_threads() {}",
             "use thread::{sync_threads, device_fence};",
-            "fn f() { guard.wait(); }",
+            "fn f() { let n = states.wait(); f(states.wait()); states.wait() + 2; }",
+            "fn f() { thread::sync(); }",
             "fn f() { let n = wait(3) + 2; }",
         ];
         for source in none {

@@ -1,4 +1,4 @@
-//! A copy of the workspace in which sources are broken, and cargo that runs there.
+//! A copy of the workspace in which sources are broken, and the programs that run there.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::process::clean_command;
 use crate::{Error, Result};
 
-/// How a run of cargo ended.
+/// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     Passed,
@@ -36,25 +36,40 @@ impl Scratch {
         std::fs::write(&path, text).map_err(Error::io(path))
     }
 
-    /// Runs `cargo test` with these arguments; what it writes goes to a file, whose text comes back if it fails.
-    pub(super) fn cargo_test(&self, arguments: &[String], limit: Duration) -> Result<(Ended, String)> {
-        let log = self.target.with_file_name("output.txt");
+    /// A file beside the copy.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.target.with_file_name(name)
+    }
+
+    /// Builds what `cargo test` would run with these arguments; gives cargo's messages, a line of JSON each.
+    pub(super) fn build(&self, arguments: &[String]) -> Result<(Ended, String)> {
+        let mut command = clean_command("cargo");
+        command.args(["test", "--no-run", "--message-format=json"]).args(arguments).current_dir(&self.root);
+        command.env("CARGO_TARGET_DIR", &self.target).env("CARGO_INCREMENTAL", "0");
+        self.run(command, Duration::MAX)
+    }
+
+    /// Runs a command; what it writes goes to a file, so that it never waits for a reader.
+    pub(super) fn run(&self, mut command: Command, limit: Duration) -> Result<(Ended, String)> {
+        let log = self.file("output.txt");
         let file = std::fs::File::create(&log).map_err(Error::io(&log))?;
         let errors = file.try_clone().map_err(Error::io(&log))?;
-        let mut command = clean_command("cargo");
-        command.arg("test").args(arguments).current_dir(&self.root);
-        command.env("CARGO_TARGET_DIR", &self.target).env("CARGO_INCREMENTAL", "0");
-        // The simulator is meant, also where there is a GPU.
-        command.env("CUDA_VISIBLE_DEVICES", "");
-        command.stdin(Stdio::null()).stdout(file).stderr(errors);
-        let ended = run(command, limit)?;
+        command.stdout(file).stderr(errors);
+        let ended = wait(command, limit)?;
         let output = std::fs::read(&log).map_err(Error::io(&log))?;
         Ok((ended, String::from_utf8_lossy(&output).into_owned()))
     }
 }
 
+/// Runs a command of which only the end matters.
+pub(super) fn run(mut command: Command, limit: Duration) -> Result<Ended> {
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    wait(command, limit)
+}
+
 /// Runs a command for so long at most, and then ends it with all it has started.
-fn run(mut command: Command, limit: Duration) -> Result<Ended> {
+fn wait(mut command: Command, limit: Duration) -> Result<Ended> {
+    command.stdin(Stdio::null());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let shown = crate::process::display(&command);
@@ -74,7 +89,7 @@ fn run(mut command: Command, limit: Duration) -> Result<Ended> {
             child.wait().map_err(failed)?;
             return Ok(Ended::Stopped);
         }
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(4));
     }
 }
 

@@ -94,6 +94,7 @@ impl Histogram {
         while bin < self.bins {
             let mut count = 0;
             let mut copy = 0;
+            // Mutants: a round beyond the copies adds nothing.
             while copy < self.copies {
                 copy = rolled(copy);
                 unroll::<AT_ONCE>(|i| {

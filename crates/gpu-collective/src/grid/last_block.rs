@@ -62,6 +62,7 @@ pub fn completes(counter: GlobalMut<u32>, done: u32, all: u32, room: Shared<u32>
         let counter = counter.atomic(0);
         let before = counter.fetch_add(done, Ordering::AcqRel, Scope::Device);
         if before + done == all {
+            // Mutants: the next launch reads it, and comes after this one's end whatever the scope.
             counter.store(0, Ordering::Relaxed, Scope::Device);
         }
         room.write(0, (before + done == all) as u32);

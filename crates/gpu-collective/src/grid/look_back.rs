@@ -242,6 +242,7 @@ pub fn arrive<O: Operator>(states: TileStates, tile: u32, total: O::Value, initi
         unit_tiles *= GROUP;
         let is_section = unit_tiles == SECTION;
         // Nobody asks for the total of the last one, which may be incomplete.
+        // Mutants: it is counted in vain then, or published where nobody reads.
         if (unit + 1) * unit_tiles >= states.tiles {
             return;
         }
@@ -314,6 +315,7 @@ pub fn gather<O: Operator>(
         if of_groups {
             of_own = if ends_group { groups.with } else { O::identity() };
         }
+        // Mutants: the own lane takes the other value.
         let before = if lane < own { value(words) } else { O::identity() };
         let scanned = O::warp_scan(if lane == own { of_own } else { before });
         if !of_groups && ends_group && is_known {

@@ -104,6 +104,7 @@ impl Tickets {
         // No mark is left: once every block has seen what it waited for, all words are cleared.
         sync_threads();
         if thread == 0 {
+            // Mutants: only a load that reads what is stored later would tell; the simulator makes none.
             shared.write(0, self.words.atomic(1).fetch_add(1, Ordering::AcqRel, Scope::Device));
         }
         sync_threads();
@@ -111,6 +112,7 @@ impl Tickets {
             let mut word = thread as u64;
             while word < self.capacity {
                 keep_rolled();
+                // Mutants: the next launch reads it, and comes after this one's end whatever the scope.
                 self.words.offset(word).atomic(0).store(0, Ordering::Relaxed, Scope::Device);
                 word += block_dim_x() as u64;
             }

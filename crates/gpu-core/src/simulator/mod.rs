@@ -287,11 +287,7 @@ impl Queue for Immediate {
         self.ordered(&uses, || {
             // SAFETY: the caller's promise.
             Ok(unsafe { LaunchTarget::launch(&given::lending(&self.simulator, invocation), invocation) }?)
-        })?;
-        if invocation.kernel.programmatic {
-            self.simulator.note_programmatic();
-        }
-        Ok(())
+        })
     }
 
     fn prepare(&self, invocation: &Invocation<'_>) -> Result<()> {

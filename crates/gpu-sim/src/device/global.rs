@@ -92,6 +92,11 @@ pub fn global_prefetch(addr: u64) {
 }
 
 /// Stores a value; size and alignment as for [`global_load`].
+///
+/// ```compile_fail,E0277
+/// use gpu_sim::device::{Store, global_store};
+/// global_store(1 << 40, &7_u32, Store::Weak);
+/// ```
 #[inline]
 #[track_caller]
 pub fn global_store<T: Plain>(addr: u64, value: T, kind: Store) {

@@ -31,6 +31,10 @@ pub const fn shared_byte(offset: u32) -> u32 {
 }
 
 /// Loads a value at a byte offset; sizes and alignment as for [`global_load`](super::global_load).
+///
+/// ```compile_fail,E0277
+/// let forged: &u32 = gpu_sim::device::shared_load(0);
+/// ```
 #[inline]
 #[track_caller]
 pub fn shared_load<T: Plain>(offset: u32) -> T {
@@ -67,6 +71,10 @@ fn load(offset: u32, size: usize, caller: Caller) -> Bytes {
 }
 
 /// Stores a value at a byte offset; sizes and alignment as for [`global_load`](super::global_load).
+///
+/// ```compile_fail,E0277
+/// gpu_sim::device::shared_store(0, &7_u32);
+/// ```
 #[inline]
 #[track_caller]
 pub fn shared_store<T: Plain>(offset: u32, value: T) {
