@@ -123,6 +123,10 @@
 //!
 //! The faster one of a pair is found in 385 of 400 (376). Other devices were not measured.
 //!
+//! Whole lines that are stored in two turns and last waves of what is left came after these tables, with rows of other
+//! families in view. With them the rows that were looked at are 7.4 and 30.9, those held out by name 6.9 and 33.9, and
+//! the variants 12.2 and 37.0; on the H100 5.8 and 30.4, 5.5 and 28.0, 14.1 and 31.1. As many pairs are found.
+//!
 //! Families with programs of their own came after that, with [`Pipes`] and the tensor cores, which are 0 for all rows
 //! above: their errors, and what was changed with them in view, are in this crate's README.
 //!
