@@ -5,7 +5,8 @@
 //! a report measured on a Tesla P100 (*Accesos y tipos de memoria en GPU*, of an image whose size it does not say)
 //! and what the simulator counts of their accesses. Then it runs another report's Sobel filter (*Computación paralela
 //! en GPU*, table 6) in the simulator, with its image of 750 × 499 and its blocks of 16 × 16, for the branches that
-//! diverge. Without a GPU all of it runs in the simulator, with a small image; those times are its own.
+//! diverge. Without a GPU it predicts an H200's times, or with `--model` another device's; `--device simulator`
+//! runs all of it in the simulator, with a small image.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -14,8 +15,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use gpu_core::{Buffer, Device, Kind};
 use gpu_examples::chart::{FONT, paper};
-use gpu_examples::device::gpu_or_simulator;
-use gpu_examples::model::{Case, Model};
+use gpu_examples::model::{Case, Model, gpu_or_model};
 use gpu_examples::predicted::Subject;
 use gpu_examples::table::Table;
 use gpu_examples::{exit_code, timing};
@@ -35,13 +35,14 @@ struct Options {
     /// Draw the times as a bar chart
     #[arg(long, value_name = "FILE.png")]
     plot: Option<PathBuf>,
-    /// `cuda`, `cuda:N` or `simulator`; without it the first GPU, else the simulator
+    /// `cuda`, `cuda:N` or `simulator`; without it the first GPU, else none: times are predicted
     #[arg(long)]
     device: Option<String>,
     /// Rows and columns; 4096 on a GPU, 128 in the simulator if not given
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=32_768))]
     size: Option<u32>,
-    /// Predict times on this device, `h200` or `h100`: instead of the simulator's where there is no GPU, beside a GPU's
+    /// Predict times on this device, `h200` or `h100`, beside a GPU's; where there is no GPU and none is asked for, in
+    /// place of times: on an H200 if not given
     #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
     model: Option<Model>,
     /// Only this variant: `global`, `shared`, `read_only`, `constant`
@@ -119,11 +120,11 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let records: Records = serde_json::from_str(include_str!("records/stencil.json"))?;
-    let device = gpu_or_simulator(options.device.as_deref())?;
-    let large = device.kind() == Kind::Cuda || options.model.is_some();
+    let (device, model) = gpu_or_model(options.device.as_deref(), options.model.as_ref())?;
+    let large = device.kind() == Kind::Cuda || model.is_some();
     let size = options.size.map_or(if large { 4096 } else { 128 }, |size| size as usize);
     let chosen = options.variant.map_or_else(|| BlurVariant::ALL.to_vec(), |one| vec![one]);
-    if let Some(model) = options.model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+    if let Some(model) = model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
         return Ok(model.show(options.json, &predicted(model, &chosen, size, &[])?)?);
     }
     let mut lines = Vec::new();
@@ -163,7 +164,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     } else {
         print(&device, size, &lines, &launches);
     }
-    if let Some(model) = &options.model {
+    if let Some(model) = &model {
         model.show(options.json, &predicted(model, &chosen, size, &lines)?)?;
     }
     if let Some(file) = &options.plot {

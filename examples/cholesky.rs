@@ -3,9 +3,12 @@
 //!
 //! `cargo run --release --example cholesky` factors positive definite matrices of the thesis' structure (C. González,
 //! 2012, section 9.3) of 512 to 4096 rows, and bands of 2048 rows with 10 % to all of their blocks: with the textbook's
-//! versions (chapter 8), of which those on the host stop at 1024 rows, and with `potrf_skyline` and `potrf`; as a table and, with `--plot
-//! FILE.png`, as charts. Without a GPU it runs them in the simulator, on small matrices; those times are the simulator's
-//! own. Every factor is checked.
+//! versions (chapter 8), of which those on the host stop at 1024 rows, and with `potrf_skyline` and `potrf`; as a
+//! table and, with `--plot FILE.png`, as charts. Without a GPU it predicts what an H200 takes for the kernels of small
+//! matrices, or with `--model` another device; `--device simulator` runs all in the simulator. Every factor is checked.
+
+#[path = "cholesky/predicted.rs"]
+mod predicted;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -15,7 +18,7 @@ use std::time::Instant;
 use clap::{Parser, ValueEnum};
 use gpu_core::{Buffer, Device, Kind, Stream};
 use gpu_examples::chart::{Curve, curves, paper};
-use gpu_examples::device::gpu_or_simulator;
+use gpu_examples::model::{Model, gpu_or_model};
 use gpu_examples::table::Table;
 use gpu_examples::{exit_code, timing};
 use gpu_linalg::variants::cholesky::{
@@ -37,9 +40,13 @@ struct Options {
     /// Draw the times over the elements that are there as charts
     #[arg(long, value_name = "FILE.png")]
     plot: Option<PathBuf>,
-    /// `cuda`, `cuda:N`, `cpu` or `simulator`; without it the first GPU, else the simulator
+    /// `cuda`, `cuda:N`, `cpu` or `simulator`; without it the first GPU, else none: times are predicted
     #[arg(long)]
     device: Option<String>,
+    /// Predict times of the kernels of up to 512 rows on this device, `h200` or `h100`, beside a GPU's; where there is
+    /// no GPU and none is asked for, in place of times: on an H200 if not given
+    #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
+    model: Option<Model>,
     /// Rows, one or more; 512 to 4096 on a GPU and on the CPU, 48 and 96 in the simulator if not given
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 15))]
     rows: Vec<u32>,
@@ -80,6 +87,8 @@ const HOST_ROWS: usize = 1024;
 const FAST: &str = "skyline";
 /// The name of the fast version for matrices without zeros.
 const DENSE: &str = "potrf";
+/// The most rows that are predicted: all of them are simulated.
+const PREDICTED_ROWS: usize = 512;
 /// Runs with the copies, of which the median is reported, on a GPU.
 const RUNS: usize = 3;
 
@@ -154,7 +163,7 @@ struct Case {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let device = gpu_or_simulator(options.device.as_deref())?;
+    let (device, model) = gpu_or_model(options.device.as_deref(), options.model.as_ref())?;
     let small = options.quick || device.kind() == Kind::Simulator;
     let side = options.side.unwrap_or(if small { 16 } else { 64 }) as usize;
     let rows = match (&options.rows[..], small) {
@@ -181,6 +190,10 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     });
     let cases: Vec<Case> = of_rows.chain(of_shares).collect();
 
+    if let Some(model) = model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+        return Ok(predicted::show(model, options, &cases, &[])?);
+    }
+
     // Nothing is drawn where standard error is not a terminal.
     let bar = ProgressBar::new((cases.len() * (CholeskyVariant::ALL.len() + 2)) as u64)
         .with_style(ProgressStyle::with_template("{elapsed_precise} [{bar:30}] {pos}/{len} {msg}")?);
@@ -197,6 +210,9 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         lines.iter().try_for_each(|line| serde_json::to_string(line).map(|text| println!("{text}")))?;
     } else {
         print(&device, &lines);
+    }
+    if let Some(model) = &model {
+        predicted::show(model, options, &cases, &lines)?;
     }
     if let Some(file) = &options.plot {
         plot(file, &device.name(), &lines).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -289,8 +305,8 @@ fn measure<T: Number>(
     Ok(lines)
 }
 
-/// How long what `enqueue` enqueues takes in a copy of `a`, alone and with the copies from and to the host, and what it makes
-/// of it.
+/// How long what `enqueue` enqueues takes in a copy of `a`, alone and with the copies from and to the host, and what
+/// it makes of it.
 fn fast<T: Number>(
     device: &Device,
     a: &[T],

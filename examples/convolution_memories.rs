@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release --example convolution_memories` runs a course's 26 tests (`gpu_examples::convolutions`)
 //! beside the CPU, with the copies and with what the course measured on a Titan X. `--metrics` shows what the
-//! simulator counts: loads, stores, and what of them the caches have. Without a GPU all is run in the simulator, with
-//! 1000 times fewer outputs; those times are its own.
+//! simulator counts: loads, stores, and what of them the caches have. Without a GPU it predicts an H200's times, or
+//! with `--model` another device's; `--device simulator` runs all in the simulator, with 1000 times fewer outputs.
 
 use std::error::Error;
 use std::path::Path;
@@ -16,9 +16,8 @@ use gpu_examples::chart::{Curve, curves, paper};
 use gpu_examples::convolutions::{
     Configuration, Line, configurations, correlate_once, count, measure, recorded,
 };
-use gpu_examples::device::gpu_or_simulator;
 use gpu_examples::exit_code;
-use gpu_examples::model::{Asked, Case, Model};
+use gpu_examples::model::{Asked, Case, Model, gpu_or_model};
 use gpu_examples::table::Table;
 use gpu_sim::metrics::Architecture;
 use gpu_stencil::signal::variants::{Memory, Sum};
@@ -33,13 +32,14 @@ struct Options {
     /// Draw the times of tests 8 to 13 and 21 to 26 over the number of outputs
     #[arg(long, value_name = "FILE.png", conflicts_with = "metrics")]
     plot: Option<PathBuf>,
-    /// `cuda`, `cuda:N` or `simulator`; without it the first GPU, else the simulator
+    /// `cuda`, `cuda:N` or `simulator`; without it the first GPU, else none: times are predicted
     #[arg(long)]
     device: Option<String>,
     /// Only these tests, by number
     #[arg(long, value_delimiter = ',')]
     test: Vec<u32>,
-    /// Predict times on this device, `h200` or `h100`: instead of the simulator's where there is no GPU, beside a GPU's
+    /// Predict times on this device, `h200` or `h100`, beside a GPU's; where there is no GPU and none is asked for, in
+    /// place of times: on an H200 if not given
     #[arg(long, conflicts_with = "metrics", value_name = "DEVICE", value_parser = Model::by_name)]
     model: Option<Model>,
     /// Few outputs, on a GPU too; the simulator always takes them
@@ -90,8 +90,8 @@ fn times(
     sum: Sum,
     bar: &ProgressBar,
 ) -> Result<(), Box<dyn Error>> {
-    let device = gpu_or_simulator(options.device.as_deref())?;
-    if let Some(model) = options.model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+    let (device, model) = gpu_or_model(options.device.as_deref(), options.model.as_ref())?;
+    if let Some(model) = model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
         return Ok(model.show(options.json, &predicted(model, chosen, sum, bar, &[])?)?);
     }
     let small = options.quick || device.kind() != Kind::Cuda;
@@ -114,7 +114,7 @@ fn times(
         );
         println!("global memory; 2019: the course's, on a Titan X, of the whole size\n\n{}", table(&lines));
     }
-    if let Some(model) = &options.model {
+    if let Some(model) = &model {
         let measured: Vec<Configuration> = lines.iter().map(|line| line.configuration).collect();
         model.show(options.json, &predicted(model, &measured, sum, bar, &lines)?)?;
     }

@@ -5,8 +5,9 @@
 //! then `bf16` on the tensor cores, with sums in `f32`: fragments in registers (`mma`), tiles in shared memory that the
 //! copy engine brings (`wgmma`), the same in a persistent grid, by clusters of two blocks that share what they bring,
 //! factors copied into aligned memory first, and `gemm_tensor`. GFLOP/s as a table and, with `--plot FILE.png`, as a
-//! chart against n. Without a GPU the simulator runs them, on small matrices; those times are the simulator's own.
-//! What gpu-model predicts of such products is in example `performance_model`. On the CPU there are no kernels: only
+//! chart against n. Without a GPU it predicts an H200's times of the textbook's steps, or with `--model` another
+//! device's; those of the others are in example `performance_model`, as they take the kernels' text, too.
+//! `--device simulator` runs all in the simulator, on small matrices. On the CPU there are no kernels: only
 //! `gemm` and `gemm_tensor` run.
 //!
 //! Elements are small integers, so that every result is exact, whatever the order of its sum: each is checked.
@@ -18,7 +19,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use gpu_core::{Buffer, Device, Kind, Stream};
 use gpu_examples::chart::{Curve, curves_over, paper};
-use gpu_examples::device::gpu_or_simulator;
+use gpu_examples::model::{Case as Predicted, Model, gpu_or_model};
+use gpu_examples::predicted::Subject;
 use gpu_examples::table::Table;
 use gpu_examples::{exit_code, timing};
 use gpu_linalg::variants::{self, GemmVariant, TensorVariant};
@@ -37,11 +39,15 @@ struct Options {
     /// Draw GFLOP/s against n as a chart
     #[arg(long, value_name = "FILE.png")]
     plot: Option<PathBuf>,
-    /// `cuda`, `cuda:N`, `cpu` or `simulator`; without it the first GPU, else the simulator
+    /// `cuda`, `cuda:N`, `cpu` or `simulator`; without it the first GPU, else none: times are predicted
     #[arg(long)]
     device: Option<String>,
-    /// Rows and columns, one or more; 256 to 8192 on a GPU, 256 to 1024 on the CPU, 64 and 136 in the simulator if not
-    /// given
+    /// Predict times of the textbook's steps on this device, `h200` or `h100`, beside a GPU's; where there is no GPU
+    /// and none is asked for, in place of times: on an H200 if not given
+    #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
+    model: Option<Model>,
+    /// Rows and columns, one or more; 256 to 8192 on a GPU, to 4096 where times are predicted, to 1024 on the CPU, 64
+    /// and 136 in the simulator if not given
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 14))]
     size: Vec<u32>,
     /// Only these steps, by the names in the table
@@ -119,9 +125,10 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let device = gpu_or_simulator(options.device.as_deref())?;
+    let (device, model) = gpu_or_model(options.device.as_deref(), options.model.as_ref())?;
     let sizes = match (&options.size[..], device.kind()) {
         ([], Kind::Cuda) => vec![256, 512, 1024, 2048, 4096, 8192],
+        ([], _) if model.is_some() => vec![256, 512, 1024, 2048, 4096],
         ([], Kind::Cpu) => vec![256, 512, 1024],
         ([], _) => vec![64, 136],
         (given, _) => given.to_vec(),
@@ -134,6 +141,10 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let steps: Vec<Step> = Step::ALL.into_iter().filter(is_wanted).collect();
     if !has_kernels {
         eprintln!("The CPU runs no kernels: only gemm and gemm_tensor, whose results are its own.");
+    }
+
+    if let Some(model) = model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+        return Ok(model.show(options.json, &predicted(model, &steps, &sizes, &[])?)?);
     }
 
     // Nothing is drawn where standard error is not a terminal.
@@ -165,11 +176,43 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     } else {
         print(&device, &lines);
     }
+    if let Some(model) = &model {
+        model.show(options.json, &predicted(model, &steps, &sizes, &lines)?)?;
+    }
     if let Some(file) = &options.plot {
         plot(file, &device.name(), &lines).map_err(|error| format!("{}: {error}", file.display()))?;
         eprintln!("drawn: {}", file.display());
     }
     Ok(())
+}
+
+/// What the model says of the textbook's steps, beside what was measured. Those of the plan and of the tensor cores
+/// need more than the simulator's counts.
+fn predicted(
+    model: &Model,
+    steps: &[Step],
+    sizes: &[u32],
+    lines: &[Line],
+) -> Result<Vec<Predicted>, Box<dyn Error>> {
+    let mut cases = Vec::new();
+    for &n in sizes {
+        for step in steps {
+            if let Step::Textbook(variant) = *step {
+                let is_it = |line: &&Line| line.step == step.name() && line.n == n as usize;
+                let measured = lines.iter().find(is_it).map(|line| line.ms * 1e3);
+                cases.push(model.subject(Subject::Product(variant), n as usize, measured)?);
+            }
+        }
+    }
+    let others: Vec<&str> =
+        steps.iter().filter(|step| !matches!(step, Step::Textbook(_))).map(|step| step.name()).collect();
+    if !others.is_empty() {
+        eprintln!(
+            "not predicted here, but by example performance_model of gpu-benches: {}",
+            others.join(", ")
+        );
+    }
+    Ok(cases)
 }
 
 /// Factors of one size, in both types.

@@ -3,8 +3,8 @@
 //! `cargo run --release --example matvec_variants` multiplies matrices of 100 to 20,000 rows and 2000 columns in
 //! blocks of 192 threads, and one of 10,000 rows in blocks of 16 to 1024, of `f32`, `f64` and `i32`: with the
 //! textbook's variants (C. González, 2012, chapters 7 and 9.2) and with the fast version, beside a loop on the CPU;
-//! as a table and, with `--plot FILE.png`, as charts. Without a GPU it runs them in the simulator, on small matrices;
-//! those times are the simulator's own.
+//! as a table and, with `--plot FILE.png`, as charts. Without a GPU it predicts an H200's times, or with `--model`
+//! another device's; `--device simulator` runs all in the simulator, on small matrices.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -15,8 +15,7 @@ use std::time::Instant;
 use clap::{Parser, ValueEnum};
 use gpu_core::{Device, Kind, Stream};
 use gpu_examples::chart::{Curve, curves, paper};
-use gpu_examples::device::gpu_or_simulator;
-use gpu_examples::model::{Asked, Case, Model};
+use gpu_examples::model::{Asked, Case, Model, gpu_or_model};
 use gpu_examples::products::{Number, WAYS, Way, element};
 use gpu_examples::table::Table;
 use gpu_examples::{exit_code, timing};
@@ -35,7 +34,7 @@ struct Options {
     /// Draw the times over the matrix's elements as charts
     #[arg(long, value_name = "FILE.png")]
     plot: Option<PathBuf>,
-    /// `cuda`, `cuda:N` or `simulator`; without it the first GPU, else the simulator
+    /// `cuda`, `cuda:N` or `simulator`; without it the first GPU, else none: times are predicted
     #[arg(long)]
     device: Option<String>,
     /// Rows, one or more; 100 to 20,000 on a GPU, 64 and 128 in the simulator if not given
@@ -50,7 +49,8 @@ struct Options {
     /// Only this type of elements
     #[arg(long = "type")]
     element: Option<Type>,
-    /// Predict times on this device, `h200` or `h100`: instead of the simulator's where there is no GPU, beside a GPU's
+    /// Predict times on this device, `h200` or `h100`, beside a GPU's; where there is no GPU and none is asked for, in
+    /// place of times: on an H200 if not given
     #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
     model: Option<Model>,
     /// Small sizes, on a GPU too
@@ -104,8 +104,8 @@ fn main() -> ExitCode {
 type Launch = (u32, u32);
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let device = gpu_or_simulator(options.device.as_deref())?;
-    let small = options.quick || (device.kind() != Kind::Cuda && options.model.is_none());
+    let (device, model) = gpu_or_model(options.device.as_deref(), options.model.as_ref())?;
+    let small = options.quick || (device.kind() != Kind::Cuda && model.is_none());
     let or = |given: &[u32], full: &[u32], few: &[u32]| -> Vec<u32> {
         let usual = if small { few } else { full };
         if given.is_empty() { usual.to_vec() } else { given.to_vec() }
@@ -138,7 +138,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         }
         Ok(model.show(options.json, &cases)?)
     };
-    if let Some(model) = options.model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+    if let Some(model) = model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
         return predicted(model, &[]);
     }
 
@@ -169,7 +169,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     } else {
         print(&device, &lines);
     }
-    if let Some(model) = &options.model {
+    if let Some(model) = &model {
         predicted(model, &lines)?;
     }
     if let Some(file) = &options.plot {

@@ -47,6 +47,8 @@ mod recorded;
 mod report;
 #[path = "performance_model/shapes.rs"]
 mod shapes;
+#[path = "performance_model/solvers.rs"]
+mod solvers;
 #[path = "performance_model/sorting.rs"]
 mod sorting;
 #[path = "performance_model/sparse.rs"]
@@ -57,6 +59,8 @@ mod steps;
 mod tensor;
 #[path = "performance_model/tiles.rs"]
 mod tiles;
+#[path = "performance_model/waiting.rs"]
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -2,9 +2,10 @@
 //!
 //! `cargo run --release --example predict` runs the transpositions in the simulator and puts what it counts of them
 //! into gpu_model::waves. `--kernel sum,blur/shared_5` does it for others, `--size` for other sizes, `--device` and
-//! `--description` for other devices. A kernel of your own is a function, which no command line takes: the
-//! documentation of `gpu_model::waves::simulated` has the program for one, which launches it in the simulator and
-//! makes two calls, `simulated::counts` of the simulator's report, and `predict`.
+//! `--description` for other devices. A kernel of your own is a function, which no command line takes:
+//! `examples/operator` has one in a crate of its own, and in `src/predict.rs` the 20 lines that predict it
+//! (`--predict h200`); the documentation of `gpu_model::waves::simulated` has the least program, which launches it in
+//! the simulator and makes two calls, `simulated::counts` of the simulator's report, and `predict`.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -54,6 +55,7 @@ const OWN: &str = "\
 A kernel of your own is predicted by a program of your own, with crates gpu-sim and gpu-model (feature simulator):
 launch it with Simulator::new(simulated::config(Architecture::H200)), then
     predict(&Device::by_name(\"h200\")?, &simulated::counts(&report)?)?
+examples/operator has a kernel of its own and predicts it so (src/predict.rs, --predict h200).
 The documentation of gpu_model::waves::simulated has such a program, and how a sample of a large grid's blocks is counted.";
 
 #[derive(Serialize)]

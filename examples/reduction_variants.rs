@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release --example reduction_variants` sums 500,000 to 100,000,000 doubles with the textbook's stages,
 //! in blocks of 512 threads, and with the fast version, as a table and, with `--plot FILE.png`, as a chart. Without a
-//! GPU it runs them in the simulator, on small arrays; those times are the simulator's own, and `--model h200`
-//! predicts an H200's instead. Every sum is checked against the CPU's.
+//! GPU it predicts an H200's times, or with `--model` another device's; `--device simulator` runs all in the simulator,
+//! on small arrays. Every sum is checked against the CPU's.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,7 @@ use std::time::Instant;
 use clap::Parser;
 use gpu_core::{Device, Kind};
 use gpu_examples::chart::{Curve, curves, paper};
-use gpu_examples::device::gpu_or_simulator;
-use gpu_examples::model::{Case, Model};
+use gpu_examples::model::{Case, Model, gpu_or_model};
 use gpu_examples::predicted::Subject;
 use gpu_examples::reductions::{Summation, Work, count};
 use gpu_examples::table::Table;
@@ -32,14 +31,15 @@ struct Options {
     /// Draw the times as a chart
     #[arg(long, value_name = "FILE.png")]
     plot: Option<PathBuf>,
-    /// `cuda`, `cuda:N`, `simulator` or `cpu`; without it the first GPU, else the simulator
+    /// `cuda`, `cuda:N`, `simulator` or `cpu`; without it the first GPU, else none: times are predicted
     #[arg(long)]
     device: Option<String>,
     /// Elements, one or more lengths; 500,000 to 100,000,000 on a GPU, to 10,000,000 on the CPU, 20,000 and 50,000 in
     /// the simulator if not given
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=1 << 33))]
     len: Vec<u64>,
-    /// Predict times on this device, `h200` or `h100`: instead of the simulator's where there is no GPU, beside a GPU's
+    /// Predict times on this device, `h200` or `h100`, beside a GPU's; where there is no GPU and none is asked for, in
+    /// place of times: on an H200 if not given
     #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
     model: Option<Model>,
     /// Only this one: `divergent`, `several`, `fast`, …
@@ -84,10 +84,11 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let device = gpu_or_simulator(options.device.as_deref())?;
+    let (device, model) = gpu_or_model(options.device.as_deref(), options.model.as_ref())?;
+    let model = model.filter(|_| !options.once);
     let lengths: Vec<usize> = match (options.len.as_slice(), device.kind()) {
         ([], Kind::Cuda) => LENGTHS.to_vec(),
-        ([], _) if options.model.is_some() => LENGTHS.to_vec(),
+        ([], _) if model.is_some() => LENGTHS.to_vec(),
         ([], Kind::Cpu) => LENGTHS[..4].to_vec(),
         ([], _) => vec![20_000, 50_000],
         (lengths, _) => lengths.iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>()?,
@@ -101,7 +102,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
 
-    if let Some(model) = options.model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+    if let Some(model) = model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
         return Ok(model.show(options.json, &predicted(model, &chosen, &lengths, &[])?)?);
     }
 
@@ -132,7 +133,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     } else {
         print(&device, &lengths, &lines);
     }
-    if let Some(model) = &options.model {
+    if let Some(model) = &model {
         model.show(options.json, &predicted(model, &chosen, &lengths, &lines)?)?;
     }
     if let Some(file) = &options.plot {

@@ -2,9 +2,9 @@
 //!
 //! `cargo run --release --example scan_variants` scans arrays of 1024·2^N floats, N = 1, 5, 10, 15 and 18, eleven
 //! times each. The first run is ignored; of the other ten it prints mean and deviation (the experiment of N. A. Núñez
-//! Hosco and F. Diaz, *Práctico 5*, 2024), and with `--plot FILE.png` it draws a chart. Without a GPU it runs them in
-//! the simulator, on small arrays; those times are the simulator's own. Every result is compared with the CPU's,
-//! element by element.
+//! Hosco and F. Diaz, *Práctico 5*, 2024), and with `--plot FILE.png` it draws a chart. Without a GPU it predicts
+//! an H200's times, or with `--model` another device's; `--device simulator` runs all in the simulator, on small
+//! arrays. Every result is compared with the CPU's, element by element.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -13,9 +13,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use gpu_core::{Device, Kind};
 use gpu_examples::chart::{Curve, curves, paper};
-use gpu_examples::device::gpu_or_simulator;
 use gpu_examples::exit_code;
-use gpu_examples::model::{Case, Model};
+use gpu_examples::model::{Case, Model, gpu_or_model};
 use gpu_examples::predicted::Subject;
 use gpu_examples::scans::{Summation, Work};
 use gpu_examples::table::Table;
@@ -31,14 +30,15 @@ struct Options {
     /// Draw the times as a chart
     #[arg(long, value_name = "FILE.png")]
     plot: Option<PathBuf>,
-    /// `cuda`, `cuda:N`, `simulator` or `cpu`; without it the first GPU, else the simulator
+    /// `cuda`, `cuda:N`, `simulator` or `cpu`; without it the first GPU, else none: times are predicted
     #[arg(long)]
     device: Option<String>,
     /// N of arrays of 1024·2^N elements, one or more; 1, 5, 10, 15, 18 on a GPU, 1, 5, 10, 15 on the CPU, 1 and 4 in
     /// the simulator if not given
     #[arg(short, long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=22))]
     n: Vec<u32>,
-    /// Predict times on this device, `h200` or `h100`: instead of the simulator's where there is no GPU, beside a GPU's
+    /// Predict times on this device, `h200` or `h100`, beside a GPU's; where there is no GPU and none is asked for, in
+    /// place of times: on an H200 if not given
     #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
     model: Option<Model>,
     /// Only this one: `recursive`, `look_back`, `fast`, …
@@ -71,17 +71,18 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let device = gpu_or_simulator(options.device.as_deref())?;
+    let (device, model) = gpu_or_model(options.device.as_deref(), options.model.as_ref())?;
+    let model = model.filter(|_| !options.once);
     let exponents: &[u32] = match (options.n.as_slice(), device.kind()) {
         ([], Kind::Cuda) => &[1, 5, 10, 15, 18],
-        ([], _) if options.model.is_some() => &[1, 5, 10, 15, 18],
+        ([], _) if model.is_some() => &[1, 5, 10, 15, 18],
         ([], Kind::Cpu) => &[1, 5, 10, 15],
         ([], _) => &[1, 4],
         (given, _) => given,
     };
     let chosen = options.variant.map_or_else(Summation::all, |one| vec![one]);
 
-    if let Some(model) = options.model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+    if let Some(model) = model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
         return Ok(model.show(options.json, &predicted(model, &chosen, exponents, &[])?)?);
     }
 
@@ -122,7 +123,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     } else if !options.once {
         print(&device, exponents, &lines, options.runs);
     }
-    if let Some(model) = &options.model {
+    if let Some(model) = &model {
         model.show(options.json, &predicted(model, &chosen, exponents, &lines)?)?;
     }
     if let Some(file) = &options.plot {

@@ -1,8 +1,8 @@
 //! How long each transposition takes, beside what the simulator says of its memory accesses.
 //!
 //! `cargo run --release --example transpose_variants` times the textbook variants and the fast version on the GPU, as
-//! a table and, with `--plot FILE.png`, as a chart. Without a GPU it runs them in the simulator, on a small matrix;
-//! those times are the simulator's own, and `--model h200` predicts an H200's instead.
+//! a table and, with `--plot FILE.png`, as a chart. Without a GPU it predicts an H200's times, or with
+//! `--model` another device's; `--device simulator` runs all in the simulator, on a small matrix.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use gpu_core::{Buffer, Device, Kind};
 use gpu_examples::chart::{FONT, paper};
-use gpu_examples::device::gpu_or_simulator;
-use gpu_examples::model::{Case, Model};
+use gpu_examples::model::{Case, Model, gpu_or_model};
 use gpu_examples::predicted::Subject;
 use gpu_examples::table::Table;
 use gpu_examples::transpositions::{Counted, Transposition, count};
@@ -31,13 +30,14 @@ struct Options {
     /// Draw the bandwidths as a bar chart
     #[arg(long, value_name = "FILE.png")]
     plot: Option<PathBuf>,
-    /// `cuda`, `cuda:N`, `simulator` or `cpu`; without it the first GPU, else the simulator
+    /// `cuda`, `cuda:N`, `simulator` or `cpu`; without it the first GPU, else none: times are predicted
     #[arg(long)]
     device: Option<String>,
     /// Rows and columns, one or more; 1024, 4096 and 16384 on a GPU, 256 elsewhere if not given
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
     size: Vec<u32>,
-    /// Predict times on this device, `h200` or `h100`: instead of the simulator's where there is no GPU, beside a GPU's
+    /// Predict times on this device, `h200` or `h100`, beside a GPU's; where there is no GPU and none is asked for, in
+    /// place of times: on an H200 if not given
     #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
     model: Option<Model>,
     /// Only this one: `naive`, `shared_padded_32`, `fast`, …
@@ -74,10 +74,11 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let device = gpu_or_simulator(options.device.as_deref())?;
+    let (device, model) = gpu_or_model(options.device.as_deref(), options.model.as_ref())?;
+    let model = model.filter(|_| !options.once);
     let sizes: Vec<usize> = match (options.size.as_slice(), device.kind()) {
         ([], Kind::Cuda) => vec![1024, 4096, 16_384],
-        ([], _) if options.model.is_some() => vec![1024, 4096, 16_384],
+        ([], _) if model.is_some() => vec![1024, 4096, 16_384],
         ([], _) => vec![256],
         (sizes, _) => sizes.iter().map(|&size| size as usize).collect(),
     };
@@ -90,7 +91,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
 
-    if let Some(model) = options.model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+    if let Some(model) = model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
         return Ok(model.show(options.json, &predicted(model, &chosen, &sizes, &[])?)?);
     }
 
@@ -121,7 +122,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     } else {
         print(&device, &sizes, &lines);
     }
-    if let Some(model) = &options.model {
+    if let Some(model) = &model {
         model.show(options.json, &predicted(model, &chosen, &sizes, &lines)?)?;
     }
     if let Some(file) = &options.plot {

@@ -155,8 +155,8 @@ fn families_of_programs_of_their_own_are_predicted() {
         ("potrs/f64/8/100000/l/0/1", "systems of factors", "integers"),
         ("syrk/f64/2048", "symmetric updates", "shared"),
         ("sparse/spmv/Thread/random", "sparse products", "memory"),
-        ("sparse/solve/Ordered/random", "sparse systems", "stores"),
-        ("sparse/transpose/laplacian", "sparse transpositions", "latency"),
+        ("sparse/solve/Free/band", "sparse systems", "chain"),
+        ("sparse/transpose/laplacian", "sparse transpositions", "integers"),
     ];
     let names: Vec<&str> = kernels.iter().map(|(name, ..)| *name).collect();
     let lines = json(EXAMPLE, &["--json", "--measured", "--device", "h200", "--kernel", &names.join(",")]);

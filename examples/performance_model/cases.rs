@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use gpu_benches::suite::{Case, Op, Shape, Type};
 use gpu_benches::{counting, first_use};
 use gpu_core::Device;
-use gpu_model::units::Bytes;
+use gpu_model::units::{Bytes, Cycles};
 use gpu_model::waves::ptx::{Latency, Text};
 use gpu_model::waves::{Counts, simulated};
 use gpu_sim::metrics::Architecture;
@@ -90,7 +90,10 @@ pub struct Counting {
     pub caches: Architecture,
     /// What a launch leaves there the next one finds if all fits.
     pub l2: Bytes,
-    latency: Latency,
+    pub latency: Latency,
+    /// What a load waits for that the second-level cache has, and one from memory: these tell only which way through a
+    /// sparse system is the longest.
+    pub far: [Cycles; 2],
     texts: HashMap<&'static str, Kernel>,
     /// What was simulated to scale from: of cases, with the bytes that they move, and of subjects.
     cases: Known<[(Vec<Counts>, u64); 2]>,
@@ -106,7 +109,9 @@ impl Counting {
         let l2 = device.memory.l2.ok_or("the device has no second-level cache")?;
         let latency = Latency::of(device)?;
         let (cases, subjects) = (Known::default(), Known::default());
-        Ok(Self { caches, l2, latency, texts: texts()?, cases, subjects })
+        let waves = device.waves()?;
+        let far = [waves.l2_latency, waves.memory_latency];
+        Ok(Self { caches, l2, latency, far, texts: texts()?, cases, subjects })
     }
 
     /// What simulations took that were not made again since this was asked last: on the clock, and of all processors.

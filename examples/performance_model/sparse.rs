@@ -5,16 +5,19 @@
 //! simulated as a whole, of two small matrices. Of systems rows wait for others: the chain is as long as the whole
 //! structure has levels.
 
+use std::collections::HashMap;
 use std::error::Error;
 
 use gpu_benches::suite::sparse::{COLUMNS, Kind, Structure};
 use gpu_core::{Device, Layout, Matrix, MatrixMut, Stream};
 use gpu_examples::predicted::{Counted, side_by_side};
 use gpu_model::waves::{Counts, scale, simulated};
+use gpu_sim::metrics::Architecture;
 use gpu_sim::{Config, Record};
 use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, transpose};
 
 use super::cases::Counting;
+use super::solvers::Solver;
 
 /// Rows of which a sample of blocks is simulated, and how many blocks.
 const SAMPLED: [u32; 2] = [1 << 17, 1 << 18];
@@ -64,7 +67,6 @@ impl Operation {
         }
     }
 
-    /// Whether a sample of its blocks stands for all: not where a launch adds what all blocks of another one left.
     /// By which algorithm it solves a system, if it does.
     fn algorithm(self) -> Option<Algorithm> {
         match self {
@@ -74,6 +76,7 @@ impl Operation {
         }
     }
 
+    /// Whether a sample of its blocks stands for all: not where a launch adds what all blocks of another one left.
     fn is_sampled(self) -> bool {
         matches!(self, Self::Spmv(Strategy::Thread | Strategy::Lanes4) | Self::Spmm(_))
     }
@@ -117,7 +120,7 @@ fn shrunk(structure: Structure, rows: u32) -> Structure {
 }
 
 /// Levels of a structure: a row is one level behind the last of those that it waits for.
-fn levels(structure: Structure) -> f64 {
+pub fn levels(structure: Structure) -> f64 {
     let mut level = vec![0_u32; structure.rows as usize];
     let (mut columns, mut most) = (Vec::new(), 0);
     for row in 0..structure.rows {
@@ -127,6 +130,37 @@ fn levels(structure: Structure) -> f64 {
         most = most.max(own);
     }
     most.into()
+}
+
+/// Whether the vectors that are multiplied with are more than the second-level cache holds.
+fn is_beyond(structure: Structure, operation: Operation, l2: f64) -> bool {
+    matches!(operation, Operation::Spmm(_)) && 8.0 * f64::from(structure.rows) * COLUMNS as f64 > l2
+}
+
+/// Caches of which a warp has the share that it has of those of a GPU, where each of its warps goes over its rows'
+/// entries again for the next vector: what others bring meanwhile takes the place. In the simulator one warp follows
+/// the other.
+fn shared_caches(caches: Architecture) -> Architecture {
+    Architecture {
+        l1_bytes: caches.l1_bytes / caches.warps,
+        shared_bytes: caches.shared_bytes / caches.warps,
+        l2_bytes: caches.l2_bytes / caches.warps / caches.multiprocessors,
+        ..caches
+    }
+}
+
+/// Rows that need those near them find them in the cache, where sampled blocks, far apart, do not: vectors are read
+/// once where what is between two uses fits there.
+fn read_once(launch: &mut Counts, structure: Structure, operation: Operation, l2: f64) {
+    let apart = match structure.kind {
+        Kind::Laplacian => f64::from(structure.a).powi(2),
+        Kind::Plane | Kind::Band => f64::from(structure.a),
+        _ => return,
+    };
+    if apart / f64::from(structure.rows) * bytes(structure, operation) <= l2 {
+        let once = bytes(structure, operation) - 8.0 * f64::from(structure.rows) * COLUMNS as f64;
+        launch.memory_read.0 = launch.memory_read.0.min(once);
+    }
 }
 
 /// What an operation counts.
@@ -152,24 +186,33 @@ pub fn count(
         WHOLE
     };
     let smaller = sizes.map(|rows| shrunk(structure, rows));
-    let [of_small, of_large] = side_by_side(smaller, |one| simulate(one, operation, counting))?;
+    let caches = match is_beyond(structure, operation, counting.l2.0) {
+        true => shared_caches(counting.caches),
+        false => counting.caches,
+    };
+    let [of_small, of_large] = side_by_side(smaller, |one| simulate(one, operation, caches, counting))?;
     if of_small.len() != of_large.len() {
         let names = smaller.map(|one| one.to_string());
         return Err(format!("{} and {} differ in their launches", names[0], names[1]).into());
     }
-    let is_free = algorithm.is_some_and(|algorithm| algorithm != Algorithm::Levels);
-    let waiting = is_free.then(|| levels(structure));
     let [few, many] = smaller.map(|one| f64::from(one.rows));
     let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: many as usize };
+    let mut ways = HashMap::new();
     for (small, large) in of_small.iter().zip(&of_large) {
         let fixed = (small.blocks == large.blocks).then_some(large.blocks);
         let scaled = scale((small, few), (large, many), f64::from(structure.rows), fixed)?;
         for (launches, mut launch) in
             [(&mut counted.launches, scaled.counts), (&mut counted.smaller, scaled.smaller)]
         {
-            // A row stores what those wait for that come after it, level after level.
-            if let (Some(levels), true) = (waiting, launch.chain > 0.0) {
-                launch.chain = levels;
+            if let Some(solver) = Solver::of(&launch.kernel) {
+                let systems = if matches!(operation, Operation::SolveMany(_)) { COLUMNS } else { 1 };
+                solver.launched(&mut launch, structure);
+                let known = ways.entry(launch.kernel.clone());
+                let way = *known.or_insert_with(|| solver.way(&launch, structure, systems, counting));
+                solver.wait(&mut launch, structure, systems as f64, way, counting);
+            }
+            if matches!(operation, Operation::Spmm(_)) {
+                read_once(&mut launch, structure, operation, counting.l2.0);
             }
             launches.push(launch);
         }
@@ -177,10 +220,15 @@ pub fn count(
     Ok(counted)
 }
 
-fn simulate(structure: Structure, operation: Operation, counting: &Counting) -> Result<Vec<Counts>, String> {
+fn simulate(
+    structure: Structure,
+    operation: Operation,
+    caches: Architecture,
+    counting: &Counting,
+) -> Result<Vec<Counts>, String> {
     let sample = operation.is_sampled().then_some(BLOCKS);
     // What is known of the structure is found by all blocks, of which nothing is counted.
-    let whole = simulated::config(counting.caches);
+    let whole = simulated::config(caches);
     let device = Device::simulator_with(Config { record: Record::Off, caches: None, ..whole });
     let run = || -> Result<(), Box<dyn Error>> {
         let (offsets, indices, values) = structure.arrays();

@@ -17,9 +17,6 @@ pub fn gpu_or_simulator(asked: Option<&str>) -> Result<Device, Box<dyn Error>> {
     if best.kind() == Kind::Cuda || std::env::var_os("GPU_DEVICE").is_some() {
         return Ok(best);
     }
-    eprintln!(
-        "No GPU ({}): the simulator instead. Times that are not predicted are its own and say nothing of a GPU.",
-        best.why()
-    );
+    eprintln!("No GPU ({}): the simulator instead, whose times say nothing of a GPU.", best.why());
     Ok(Device::simulator())
 }

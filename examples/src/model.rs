@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use gpu_core::Device;
+use gpu_core::{Device, Kind};
 use gpu_model::waves::{Bottleneck, Counts, scale, sequence, simulated};
 use gpu_sim::metrics::Architecture;
 use serde::Serialize;
@@ -53,6 +53,36 @@ pub struct Asked {
     pub measured: Option<f64>,
 }
 
+/// The device that times are predicted for where nobody says.
+const USUAL: &str = "h200";
+
+/// The device that an example runs on, and the one that it predicts times for, if any: that of `--model`; where no
+/// device is asked for and there is no GPU, the usual one, as the simulator's own times say nothing of a GPU. Says so
+/// on standard error.
+///
+/// # Errors
+/// A name that is none, or a GPU that was asked for and is not there.
+pub fn gpu_or_model(
+    device: Option<&str>,
+    model: Option<&Model>,
+) -> Result<(Device, Option<Model>), Box<dyn Error>> {
+    if let Some(name) = device {
+        return Ok((Device::by_name(name)?, model.cloned()));
+    }
+    let best = Device::from_env()?;
+    if best.kind() == Kind::Cuda || std::env::var_os("GPU_DEVICE").is_some() {
+        return Ok((best, model.cloned()));
+    }
+    let model = model.map_or_else(|| Model::by_name(USUAL), |model| Ok(model.clone()))?;
+    eprintln!(
+        "No GPU ({}): times are predicted, for an {}. --model chooses another device; --device simulator runs all \
+         in the simulator, whose times say nothing of a GPU.",
+        best.why(),
+        model.device.name
+    );
+    Ok((Device::simulator(), Some(model)))
+}
+
 impl Model {
     /// One of the devices that gpu-model describes and that were measured for its own model.
     ///
@@ -90,6 +120,26 @@ impl Model {
             bottleneck: found.bottleneck,
             measured_microseconds: measured,
         })
+    }
+
+    /// The times of several, each simulated as it is; says on standard error where there is none.
+    ///
+    /// # Errors
+    /// Where they are no JSON.
+    pub fn show_all(
+        &self,
+        json: bool,
+        all: impl IntoIterator<Item = Result<Case, Box<dyn Error>>>,
+    ) -> Result<(), serde_json::Error> {
+        let (mut cases, mut failed) = (Vec::new(), Vec::new());
+        for one in all {
+            match one {
+                Ok(case) => cases.push(case),
+                Err(error) => failed.push(error),
+            }
+        }
+        failed.iter().for_each(|error| eprintln!("not predicted: {error}"));
+        self.show(json, &cases)
     }
 
     /// The time of what `run` enqueues on a simulated device for a size.

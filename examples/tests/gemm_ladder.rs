@@ -58,7 +58,7 @@ fn on_the_cpu_a_table_and_a_chart() {
 #[test]
 fn a_user_is_told_what_there_is() {
     let help = run(EXAMPLE, &["--help"]);
-    for option in ["--json", "--plot", "--device", "--size", "--only"] {
+    for option in ["--json", "--plot", "--device", "--model", "--size", "--only"] {
         assert!(help.contains(option), "{option} is missing from\n{help}");
     }
     let only =

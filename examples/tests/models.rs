@@ -1,4 +1,4 @@
-//! `--model` of the variants' examples: predicted times where there is no GPU.
+//! `--model` of the variants' examples: predicted times where there is no GPU, of an H200 if nothing is asked for.
 
 mod support;
 
@@ -30,6 +30,40 @@ fn all_examples_of_variants_predict() {
         7,
     );
     predicted("convolution_memories", &["--test", "1"], 4);
+    predicted("gemm_ladder", &["--size", "256,1024"], 6);
+    let small = ["--rows", "32", "--side", "16", "--band-rows", "32", "--shares", "1"];
+    // Of eight versions two run on the host.
+    predicted("cholesky", &small, 12);
+}
+
+/// Without a GPU and without `--model` times are those of an H200 too, and none is the simulator's.
+#[test]
+fn without_a_gpu_times_are_predicted() {
+    if gpu_core::Device::cuda(0).is_ok() || std::env::var_os("GPU_DEVICE").is_some() {
+        return;
+    }
+    let small = ["--rows", "32", "--side", "16", "--band-rows", "32", "--shares", "1", "--only", "potrf"];
+    let examples: [(&str, &[&str], usize); 8] = [
+        ("transpose_variants", &["--size", "1024", "--variant", "naive_32"], 1),
+        ("reduction_variants", &["--len", "1000000", "--variant", "fast"], 1),
+        ("scan_variants", &["--n", "5", "--variant", "recursive"], 1),
+        ("blur_variants", &["--size", "1024", "--variant", "global"], 2),
+        ("matvec_variants", &["--rows", "500", "--columns", "100", "--threads", "192", "--type", "f32"], 7),
+        ("convolution_memories", &["--test", "1"], 4),
+        ("gemm_ladder", &["--size", "256", "--only", "naive"], 1),
+        ("cholesky", &small, 2),
+    ];
+    for (example, arguments, count) in examples {
+        let output = start(example, &[&["--json"], arguments].concat());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() && told.contains("times are predicted, for an H200"),
+            "{example}: {told}"
+        );
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let all = text.lines().filter(|line| line.contains("\"model\":\"H200 SXM\""));
+        assert_eq!((all.count(), text.lines().count()), (count, count), "{example}: {text}");
+    }
 }
 
 #[test]

@@ -133,7 +133,12 @@ fn a_user_is_told_what_there_is() {
     for option in ["--json", "--kernel", "--size", "--device", "--description", "--caches", "--cached"] {
         assert!(help.contains(option), "{option} is missing from\n{help}");
     }
-    assert!(help.contains("A kernel of your own") && help.contains("simulated::counts(&report)"), "{help}");
+    assert!(
+        help.contains("A kernel of your own")
+            && help.contains("examples/operator")
+            && help.contains("simulated::counts(&report)"),
+        "{help}"
+    );
     for (arguments, told) in [
         (["--kernel", "transpose/nothing"], "transpose/naive_32"),
         (["--device", "b200"], "there are c1060"),

@@ -105,6 +105,8 @@ pub struct Count {
     pub bytes: u64,
     /// Distinct 32-byte sectors over the lanes of each request (global memory).
     pub sectors: u64,
+    /// Distinct lines of 128 bytes, likewise.
+    pub lines: u64,
     /// Passes through the 32 banks of shared memory; equal to the minimum without bank conflicts.
     pub wavefronts: u64,
     /// Requests whose lanes went different ways (branches).
@@ -117,6 +119,7 @@ impl Count {
         self.lanes += other.lanes;
         self.bytes += other.bytes;
         self.sectors += other.sectors;
+        self.lines += other.lines;
         self.wavefronts += other.wavefronts;
         self.divergent += other.divergent;
     }

@@ -1,12 +1,14 @@
 //! Hourly temperatures with gaps: the gaps are filled, then mean, variance and heating degrees taken, of all, of each
 //! week, of each station's stretches, of days and of hours of the day, with operators that are this project's own, and
-//! where gaps begin, with a kernel of its own (`kernels/`).
+//! where gaps begin, with a kernel of its own (`kernels/`). `--predict h200` says what that kernel takes on a GPU that is
+//! not here, and what it is bound by (`predict.rs`).
 //!
 //! Everything is checked against a serial computation (`check.rs`).
 
 mod check;
 mod compute;
 mod gaps;
+mod predict;
 mod series;
 #[cfg(test)]
 mod tests;
@@ -31,6 +33,9 @@ struct Arguments {
     /// `cpu`, `simulator`, `cuda` or `cuda:N`; without it, what GPU_DEVICE names, else the best there is
     #[arg(long)]
     device: Option<String>,
+    /// Say how long the project's own kernel takes for these temperatures on this device, `h200` or `h100`, and stop
+    #[arg(long, value_name = "DEVICE", conflicts_with = "device")]
+    predict: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -47,6 +52,9 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    if let Some(name) = &arguments.predict {
+        return predicted(name, arguments);
+    }
     let device = match &arguments.device {
         Some(name) => Device::by_name(name)?,
         None => Device::from_env()?,
@@ -92,6 +100,25 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         println!("{of:<26} {by:<14} {count:>9} {low:>12.6} {high:>12.6}");
     }
     println!("\nAll as computed serially.");
+    Ok(())
+}
+
+/// Says what gap_begins takes on a device.
+fn predicted(name: &str, arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let series = Series::new(arguments.len as usize);
+    let found = predict::gaps(name, &series.measured)?;
+    let [time, bound] = [found.time, found.bound.time].map(|time| time.0 * 1e6);
+    let (bottleneck, advice) = (found.bottleneck.to_string(), found.bottleneck.advice());
+    if arguments.json {
+        let report = serde_json::json!({
+            "kernel": "gap_begins", "device": name, "len": arguments.len, "microseconds": time,
+            "bottleneck": bottleneck, "advice": advice, "bound_microseconds": bound,
+        });
+        println!("{report:#}");
+        return Ok(());
+    }
+    println!("gap_begins of {} temperatures on {name}: {time:.2} µs, by {bottleneck}: {advice}", arguments.len);
+    println!("No implementation is faster than {bound:.2} µs.");
     Ok(())
 }
 

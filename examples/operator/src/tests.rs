@@ -90,6 +90,17 @@ fn the_moments_of_nothing_do_not_exist() {
     }
 }
 
+/// A kernel of one's own is predicted from the simulator: a launch takes 2 µs at least, more values take longer, and
+/// nothing is faster than their bytes. What the model has no numbers of is refused.
+#[test]
+fn the_kernel_is_predicted() {
+    let of = |len| crate::predict::gaps("h200", &Series::new(len).measured).unwrap();
+    let (few, many) = (of(1000), of(100_000));
+    assert!(few.time.0 > 2e-6 && many.time.0 > few.time.0, "{few:?} {many:?}");
+    assert!(many.bound.time.0 > 4.0 * 100_000.0 / 4.8e12 && many.bound.time.0 < many.time.0, "{many:?}");
+    assert!(crate::predict::gaps("v100", &[1.0]).is_err());
+}
+
 /// What is wrong with segments and shapes is said before anything is launched.
 #[test]
 fn what_is_no_part_of_the_series() {

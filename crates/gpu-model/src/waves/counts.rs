@@ -75,6 +75,7 @@ impl Waits {
 
 /// Names for errors.
 const WAITS: [&str; 5] = ["waits.memory", "waits.l2", "waits.shared", "waits.computing", "waits.turns"];
+const PATH: [&str; 5] = ["path.memory", "path.l2", "path.shared", "path.computing", "path.turns"];
 const LAST: [&str; 5] = ["last.memory", "last.l2", "last.shared", "last.computing", "last.turns"];
 
 /// What one launch does. Everything but the shape of a block, `waits`, `last` and `chain` is of the whole grid.
@@ -123,6 +124,8 @@ pub struct Counts {
     /// Steps through global memory from block to block that have to follow one another, as when each block looks back
     /// at the sum of the one before it.
     pub chain: f64,
+    /// What is done along that chain beside: once after the other, by all blocks together. 0 unless given.
+    pub path: Waits,
     /// 32-bit floating-point operations, a fused multiply-add being two; 0 unless given.
     pub operations: f64,
     /// What goes through single units.
@@ -156,6 +159,7 @@ impl Counts {
             waits: Waits::default(),
             last: Waits::default(),
             chain: 0.0,
+            path: Waits::default(),
             operations: 0.0,
             pipes: Pipes::default(),
             necessary: Bytes(0.0),
@@ -233,7 +237,8 @@ impl Counts {
         let mut copy = self.clone();
         copy.amounts().into_iter().try_for_each(|(field, value)| not_negative(field, *value).map(drop))?;
         not_negative("shared", self.shared.0)?;
-        for (fields, values) in [(WAITS, self.waits.all()), (LAST, self.last.all())] {
+        for (fields, values) in [(WAITS, self.waits.all()), (LAST, self.last.all()), (PATH, self.path.all())]
+        {
             fields
                 .into_iter()
                 .zip(values)

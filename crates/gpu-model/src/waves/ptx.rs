@@ -134,6 +134,7 @@ impl<'a> Warp<'a> {
             _ if has("f64") => self.latency.double.0,
             _ => self.latency.single.0,
         };
+        let latency = latency * several(parts);
         let issued = if latency == 0.0 { self.now.max(sources) } else { sources.max(self.now + 1.0) };
         // A move is but another name; the others wait in order.
         if latency > 0.0 {
@@ -231,7 +232,7 @@ impl Text {
                 _ => match counted(&parts, line) {
                     Some(kind) => run.add(kind),
                     None => {
-                        run.arithmetic += 1.0;
+                        run.arithmetic += several(&parts);
                         run.integers += integers(&parts);
                     }
                 },
@@ -342,6 +343,21 @@ fn integers(parts: &[&str]) -> f64 {
     }
 }
 
+/// Instructions of the device for one of the text, which follow one another: ptxas makes a division, an inverse or a
+/// root of an approximation and steps of Newton's method. Counted in its code for 9.0, of the way that ordinary numbers
+/// take.
+fn several(parts: &[&str]) -> f64 {
+    let is_double = parts.contains(&"f64");
+    match parts[0] {
+        _ if parts.contains(&"approx") => 1.0,
+        "div" if is_double => 14.0,
+        "rcp" if is_double => 9.0,
+        "sqrt" if is_double => 15.0,
+        "div" | "rcp" | "sqrt" if parts.contains(&"f32") => 8.0,
+        _ => 1.0,
+    }
+}
+
 /// What the simulator counts an instruction as, by the parts of its name.
 fn counted(parts: &[&str], line: &str) -> Option<Kind> {
     let has = |part: &str| parts.contains(&part);
@@ -399,6 +415,10 @@ mod tests {
         assert_eq!(cycles(&format!("add.s32 a,c,c;\nadd.s32 b,a,c;\n{store}")), 9.0);
         assert_eq!(cycles(&format!("ld.shared.b32 c,[p];\nshfl.sync.up.b32 b|q,c,1,0,-1;\n{store}")), 55.0);
         assert_eq!(cycles(&format!("add.f64 a,c,c;\nmov.b64 b,a;\n{store}")), 9.0);
+        // A division by eight instructions, of doubles by fourteen.
+        assert_eq!(cycles(&format!("div.rn.f32 b,c,c;\n{store}")), 1.0 + 8.0 * 4.0);
+        assert_eq!(cycles(&format!("div.rn.f64 b,c,c;\n{store}")), 1.0 + 14.0 * 8.0);
+        assert_eq!(cycles(&format!("div.approx.f32 b,c,c;\n{store}")), 5.0);
     }
 
     /// A loop of 100 turns that adds a word each waits 100 times; one that adds four at a time, 25 times.

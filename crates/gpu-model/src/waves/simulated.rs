@@ -62,10 +62,6 @@ pub fn config(device: Architecture) -> Config {
 ///
 /// The simulator knows sectors, passes and what the modelled caches let through. The rest is read out of that:
 ///
-/// - *Lines* of the requests at a place in the source. Where two lanes or more share a sector on average, the sectors
-///   are taken to lie side by side, four a line: so do neighbours of 1 to 16 bytes and strides of 2 and 4 words. Where
-///   fewer do, each sector is taken to be in a line of its own: the worst case, which a stride of 8 words does not
-///   reach.
 /// - *Waits* are the paths of blocks ([`gpu_sim::Paths`]): a block waits once for each place in the source where it
 ///   loads from global memory, as those of a loop's iterations are in flight together, and between two barriers once
 ///   for each place where it does an atomic or a fence. What one warp does between two barriers the others wait for.
@@ -341,8 +337,9 @@ fn add(counts: &mut Counts, operation: Operation, count: &Count) {
         Operation::GlobalLoad | Operation::ReadOnlyLoad => {
             counts.lines += lines(count);
         }
+        // It passes by the lines that are known, four sectors at a time.
         Operation::AsyncCopy => {
-            counts.lines += lines(count);
+            counts.lines += (count.requests as f64).max(count.sectors as f64 / SECTORS);
             passes(counts, count);
         }
         Operation::GlobalStore | Operation::GlobalAtomic => {
@@ -370,9 +367,7 @@ fn add(counts: &mut Counts, operation: Operation, count: &Count) {
 
 /// Lines that the requests of a place touch.
 fn lines(count: &Count) -> f64 {
-    let (requests, sectors) = (count.requests as f64, count.sectors as f64);
-    let side_by_side = 2.0 * sectors <= count.lanes as f64;
-    if side_by_side { requests.max(sectors / SECTORS) } else { requests.max(sectors) }
+    count.lines as f64
 }
 
 fn passes(counts: &mut Counts, count: &Count) {

@@ -136,6 +136,55 @@ fn what_warps_compute_hides_what_they_issue() {
     same(found.time.0, 1e-6 + 3.112e-6);
 }
 
+/// A million whole lines of four sectors are taken two sectors at a time, 2e6 / 2e9 s; of a sector each they are 1e6 /
+/// 2e9.
+#[test]
+fn whole_lines_are_stored_in_two_turns() {
+    let stores = |sectors| {
+        let lines = Counts { lines: 1e6, lines_written: 1e6, ..Counts::empty("stores", 1000, 256) };
+        let found = predict(&device(), &Counts { sectors_written: sectors, ..lines }).expect("it fits");
+        level(&found, Bottleneck::Stores)
+    };
+    same(stores(4e6), 1e-3);
+    same(stores(1e6), 0.5e-3);
+}
+
+/// 90 blocks of which 80 have a place: a wave of eight on each of 10, and one of one, which waits 1108 cycles and has
+/// its 100 lines to itself.
+#[test]
+fn the_last_wave_has_what_is_left() {
+    let counts = Counts {
+        lines: 9000.0,
+        waits: Waits { memory: 1.0, ..Waits::default() },
+        ..Counts::empty("left", 90, 256)
+    };
+    let found = predict(&device(), &counts).expect("it fits");
+    same(found.time.0, 1e-6 + wave(Seconds(1.108e-6), Seconds(0.1e-6), 8).0 + 1.208e-6);
+}
+
+/// Ten hops of 500 cycles, and beside them two reads of 500, three of 250 and 100 cycles.
+#[test]
+fn what_is_done_along_a_chain() {
+    let path = Waits { memory: 2.0, l2: 3.0, computing: 100.0, ..Waits::default() };
+    let found = predict(&device(), &Counts { chain: 10.0, path, ..Counts::empty("chain", 10, 32) });
+    same(found.expect("it fits").chain.0, 6.85e-6);
+}
+
+/// 12 warps start in 112 cycles. A block's 10 lines of four sectors are stored in 40 cycles, and pass through shared
+/// memory in 20 beside 10 for the lines: the tensor cores wait for 40.
+#[test]
+fn a_block_of_warpgroups_multiplies_nothing_while_it_writes() {
+    let counts = Counts {
+        lines: 100.0,
+        lines_written: 100.0,
+        sectors_written: 400.0,
+        pipes: Pipes { warpgroups: 989.4e6, ..Pipes::default() },
+        ..Counts::empty("tiles", 10, 384)
+    };
+    let found = predict(&device(), &counts).expect("it fits");
+    same(found.latency.0, 0.152e-6);
+}
+
 #[test]
 fn conflicts_are_told_from_use() {
     let counts = |wavefronts, free| Counts {

@@ -56,21 +56,24 @@ pub(crate) struct Tally {
     pub(crate) walks: Walks,
 }
 
-/// Distinct 32-byte sectors; an access never spans two.
-fn sectors(events: &[Event]) -> u64 {
+/// Distinct sectors of 32 bytes and lines of 128; an access never spans two.
+fn sectors_and_lines(events: &[Event]) -> [u64; 2] {
     let sector = |event: &Event| event.address / 32;
-    let mut distinct = 1;
+    let [mut sectors, mut lines] = [1, 1];
     for pair in events.windows(2) {
         let (a, b) = (sector(&pair[0]), sector(&pair[1]));
         if b < a {
             let mut all: Vec<u64> = events.iter().map(sector).collect();
             all.sort_unstable();
             all.dedup();
-            return all.len() as u64;
+            let sectors = all.len() as u64;
+            all.dedup_by_key(|sector| *sector / 4);
+            return [sectors, all.len() as u64];
         }
-        distinct += u64::from(b > a);
+        sectors += u64::from(b > a);
+        lines += u64::from(b / 4 > a / 4);
     }
-    distinct
+    [sectors, lines]
 }
 
 /// Passes through the banks: 32 banks of 4 bytes; 8- and 16-byte accesses are served by half and quarter warps;
@@ -150,13 +153,15 @@ impl Tally {
             | Operation::ReadOnlyLoad
             | Operation::GlobalStore
             | Operation::GlobalAtomic => {
-                count.sectors += sectors(events);
+                let [sectors, lines] = sectors_and_lines(events);
+                (count.sectors, count.lines) = (count.sectors + sectors, count.lines + lines);
             }
             Operation::SharedLoad | Operation::SharedStore | Operation::SharedAtomic => {
                 count.wavefronts += wavefronts(events, |event| event.address);
             }
             Operation::AsyncCopy => {
-                count.sectors += sectors(events);
+                let [sectors, lines] = sectors_and_lines(events);
+                (count.sectors, count.lines) = (count.sectors + sectors, count.lines + lines);
                 count.wavefronts += wavefronts(events, |event| event.extra.into());
             }
             // A row of 128 bytes is a pass.
@@ -371,11 +376,13 @@ mod tests {
     }
 
     #[test]
-    fn sectors_are_distinct_whatever_the_order() {
-        assert_eq!(sectors(&events(4, (0..32).map(|lane| lane * 4))), 4);
-        assert_eq!(sectors(&events(4, (0..32).rev().map(|lane| lane * 4))), 4);
-        assert_eq!(sectors(&events(4, (0..32).map(|lane| lane * 4096))), 32);
-        assert_eq!(sectors(&events(4, (0..32).map(|lane| lane % 2 * 64))), 2);
-        assert_eq!(sectors(&events(16, (0..32).map(|lane| lane * 16))), 16);
+    fn sectors_and_lines_are_distinct_whatever_the_order() {
+        assert_eq!(sectors_and_lines(&events(4, (0..32).map(|lane| lane * 4))), [4, 1]);
+        assert_eq!(sectors_and_lines(&events(4, (0..32).rev().map(|lane| lane * 4))), [4, 1]);
+        assert_eq!(sectors_and_lines(&events(4, (0..32).map(|lane| lane * 4096))), [32, 32]);
+        assert_eq!(sectors_and_lines(&events(4, (0..32).map(|lane| lane % 2 * 64))), [2, 1]);
+        assert_eq!(sectors_and_lines(&events(16, (0..32).map(|lane| lane * 16))), [16, 4]);
+        // Rows of 64 bytes lie two in a line.
+        assert_eq!(sectors_and_lines(&events(8, (0..32).map(|lane| lane * 64))), [32, 16]);
     }
 }

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | size | [`Architecture::l1_bytes`], less the shared memory of the resident blocks | [`Architecture::l2_bytes`] |
 //! | associativity | 4 sets | 16 ways |
-//! | a load that misses | brings the sectors asked for | the same |
+//! | a load that misses | brings the sectors asked for | the pairs of sectors that they are in, 64 bytes |
 //! | a store | goes through; a line that is there is updated, none is brought | is written when its line leaves |
 //! | an atomic | passes by | is done there, like a store |
 //!
@@ -245,8 +245,13 @@ impl Hierarchy {
         let outcome = self.l2.access(line, sectors, false);
         self.traffic.l2_reads += count(sectors);
         self.traffic.l2_read_hits += count(outcome.hits);
-        self.traffic.dram_reads += count(sectors & !outcome.hits);
         self.traffic.dram_writes += count(outcome.written_back);
+        let missed = sectors & !outcome.hits;
+        if missed != 0 {
+            let beside = pairs(missed) & !missed;
+            let there = self.l2.access(line, beside, false).hits;
+            self.traffic.dram_reads += count(missed) + count(beside & !there);
+        }
     }
 
     // L1 has nothing to do: it holds no data here, so updating a line changes nothing that is counted.
@@ -269,6 +274,12 @@ impl Hierarchy {
         let dirty = self.l2.lines.iter().map(|line| count(line.dirty)).sum();
         Traffic { dirty, ..self.traffic }
     }
+}
+
+/// The pairs that sectors are in.
+fn pairs(sectors: u8) -> u8 {
+    let first = (sectors | sectors >> 1) & 0b0101;
+    first | first << 1
 }
 
 fn count(sectors: u8) -> u64 {
@@ -325,6 +336,23 @@ mod tests {
         // 32 words from byte 64 on: the second half of one line, the first of the next; then the whole first line.
         let traffic = run(&[(Operation::GlobalLoad, 0, 64), (Operation::GlobalLoad, 0, 0)]);
         assert_eq!((traffic.l1_loads, traffic.l1_load_hits, traffic.dram_reads), (8, 2, 6));
+    }
+
+    /// A sector of each of 32 lines comes with its neighbour, which is there then.
+    #[test]
+    fn memory_brings_pairs_of_sectors() {
+        assert_eq!([0b0001, 0b0110, 0b1000, 0b1111].map(pairs), [0b0011, 0b1111, 0b1100, 0b1111]);
+        let mut caches = Hierarchy::new(&SMALL, &Geometry::linear(2, 32, 0));
+        let events = |first: u64| -> Vec<Event> {
+            let event =
+                |lane| Event { site: 1, operation: Operation::GlobalLoad, size: 4, extra: 0, address: lane };
+            (0..32).map(|lane| event((1 << 40) + first + lane * 128)).collect()
+        };
+        caches.block(0);
+        caches.request(Operation::GlobalLoad, &events(0));
+        assert_eq!((caches.traffic().l2_reads, caches.traffic().dram_reads), (32, 64));
+        caches.request(Operation::GlobalLoad, &events(32));
+        assert_eq!((caches.traffic().l2_reads, caches.traffic().dram_reads), (64, 64));
     }
 
     #[test]
