@@ -178,6 +178,9 @@ impl Model {
             });
             scaled.collect::<Result<_, _>>()?
         };
+        if launches.is_empty() {
+            return Err(format!("{variant} of {label}: it launches nothing").into());
+        }
         let found = sequence(&self.device, &launches)?;
         Ok(Case {
             variant,
