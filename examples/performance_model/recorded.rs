@@ -69,7 +69,7 @@ pub const SOURCES: [Source; 2] = [
         cases: results!("h100": "25-model"),
         measured: results!("h100": "25-subjects"),
         shapes: results!("h100": "25", "25-tiles", "26-tensor", "27-tf32", "27-dependent"),
-        tiles: Some(include_str!("../../benches/results/nvidia-h100-2026-11-25-gemm-kernels.jsonl")),
+        tiles: Some(include_str!("../../benches/results/nvidia-h100-2026-11-27-gemm-kernels.jsonl")),
     },
 ];
 
