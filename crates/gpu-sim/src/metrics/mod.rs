@@ -31,7 +31,8 @@
 //! assert_eq!((metrics.gld_transactions, metrics.gld_efficiency), (32, 12.5));
 //! assert_eq!((metrics.global_loads.requested, metrics.global_loads.moved), (128, 1024));
 //! let caches = metrics.caches.expect("asked for");
-//! assert_eq!((caches.dram_read_transactions, caches.l2_write_hit_rate), (32, 100.0));
+//! // Memory brings sectors in pairs.
+//! assert_eq!((caches.dram_read_transactions, caches.l2_write_hit_rate), (64, 100.0));
 //! # Ok::<(), gpu_sim::Fault>(())
 //! ```
 
