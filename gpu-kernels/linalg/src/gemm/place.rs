@@ -15,7 +15,8 @@ const GROUP: u32 = 8;
 ///
 /// Where only a triangle of a square C is computed its rows of tiles are folded, the first onto the last and so on, so
 /// that blocks which compute nothing are few: they would be as many as the others, and start on a multiprocessor in
-/// their place. Of 2048² `f32` in tiles of 64 × 64 some multiprocessors then had six tiles where four were each one's share.
+/// their place. Of 2048² `f32` in tiles of 64 × 64 some multiprocessors then had six tiles where four were each one's
+/// share.
 /// Tiles have at most as many rows as columns.
 pub const fn grid(down: u32, across: u32, triangle: u32) -> [u32; 2] {
     match triangle {
@@ -62,9 +63,9 @@ impl Place {
     }
 }
 
-/// Whether the tiles of a triangle have a folded grid of the kernel with so many columns in a tile: not of the widest. It has one
-/// block on a multiprocessor, so that those which end at once take nobody's place; and with more to compute before its
-/// loop, ptxas puts another loop together, with which 4096² of all elements took 3.14 ms on an H200 for 2.95.
+/// Whether the tiles of a triangle have a folded grid of the kernel with so many columns in a tile: not of the widest.
+/// It has one block on a multiprocessor, so that those which end at once take nobody's place; and with more to compute
+/// before its loop, ptxas puts another loop together, with which 4096² of all elements took 3.14 ms on an H200 for 2.95.
 pub const fn is_folded(columns: u32) -> bool {
     columns < 256
 }
