@@ -38,13 +38,11 @@ mod sealed {
         type Wide: Kernel<Arguments = OfProduct<Self>>;
         type Large: Kernel<Arguments = OfProduct<Self>>;
         type Medium: Kernel<Arguments = OfProduct<Self>>;
-        type Halves: Kernel<Arguments = OfProduct<Self>>;
         type Low: Kernel<Arguments = OfProduct<Self>>;
         type Flat: Kernel<Arguments = OfProduct<Self>>;
         type Double: Kernel<Arguments = OfProduct<Self>>;
         type TensorLarge: Kernel<Arguments = OfProduct<Self>>;
         type TensorMedium: Kernel<Arguments = OfProduct<Self>>;
-        type TensorDense: Kernel<Arguments = OfProduct<Self>>;
         type TensorHalves: Kernel<Arguments = OfProduct<Self>>;
         type TensorFlat: Kernel<Arguments = OfProduct<Self>>;
         type Short: Kernel<Arguments = OfProduct<Self>>;
@@ -112,15 +110,15 @@ macro_rules! products {
 // A plan never has a kernel that its type does not: those stand for the one they would be.
 products! {
     f32: Wide linalg_gemm_wide_f32 Large linalg_gemm_f32 Medium linalg_gemm_medium_f32
-        Halves linalg_gemm_halves_f32 Low linalg_gemm_low_f32 Flat linalg_gemm_flat_f32
+        Low linalg_gemm_low_f32 Flat linalg_gemm_flat_f32
         Double linalg_gemm_medium_f32 TensorLarge linalg_gemm_medium_f32 TensorMedium linalg_gemm_medium_f32
-        TensorDense linalg_gemm_medium_f32 TensorHalves linalg_gemm_medium_f32 TensorFlat linalg_gemm_medium_f32
+        TensorHalves linalg_gemm_medium_f32 TensorFlat linalg_gemm_medium_f32
         Short linalg_gemm_short_f32 Small linalg_gemm_small_f32
         AddParts linalg_gemm_finish_f32;
     f64: Wide linalg_gemm_f64 Large linalg_gemm_f64 Medium linalg_gemm_f64
-        Halves linalg_gemm_f64 Low linalg_gemm_f64 Flat linalg_gemm_f64
+        Low linalg_gemm_f64 Flat linalg_gemm_f64
         Double linalg_gemm_f64 TensorLarge linalg_gemm_tensor_f64 TensorMedium linalg_gemm_tensor_medium_f64
-        TensorDense linalg_gemm_tensor_dense_f64 TensorHalves linalg_gemm_tensor_halves_f64
+        TensorHalves linalg_gemm_tensor_halves_f64
         TensorFlat linalg_gemm_tensor_flat_f64
         Short linalg_gemm_short_f64 Small linalg_gemm_small_f64
         AddParts linalg_gemm_finish_f64;
@@ -166,13 +164,11 @@ pub(crate) fn gemm<T: RealElement>(
             Kernel::Wide => stream.launch::<T::Wide>(plan.launch, arguments),
             Kernel::Large => stream.launch::<T::Large>(plan.launch, arguments),
             Kernel::Medium => stream.launch::<T::Medium>(plan.launch, arguments),
-            Kernel::Halves => stream.launch::<T::Halves>(plan.launch, arguments),
             Kernel::Low => stream.launch::<T::Low>(plan.launch, arguments),
             Kernel::Flat => stream.launch::<T::Flat>(plan.launch, arguments),
             Kernel::Double => stream.launch::<T::Double>(plan.launch, arguments),
             Kernel::TensorLarge => stream.launch::<T::TensorLarge>(plan.launch, arguments),
             Kernel::TensorMedium => stream.launch::<T::TensorMedium>(plan.launch, arguments),
-            Kernel::TensorDense => stream.launch::<T::TensorDense>(plan.launch, arguments),
             Kernel::TensorHalves => stream.launch::<T::TensorHalves>(plan.launch, arguments),
             Kernel::TensorFlat => stream.launch::<T::TensorFlat>(plan.launch, arguments),
             Kernel::Short => stream.launch::<T::Short>(plan.launch, arguments),

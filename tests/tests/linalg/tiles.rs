@@ -5,9 +5,9 @@ use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, Plan, Split, Sums};
 use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Order, Triangle};
 use gpu_linalg_kernels::gemm::{
-    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_HALVES_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_DENSE_F64,
-    GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64, GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32,
-    Tile, linalg_gemm_medium_f32, linalg_gemm_tensor_medium_f64, small,
+    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
+    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, Tile, linalg_gemm_medium_f32,
+    linalg_gemm_tensor_medium_f64, small,
 };
 
 use gpu_tests::backends::for_each;
@@ -110,11 +110,9 @@ chosen_kernels! {
     large_tiles_f32: f32, Large, GEMM_F32;
     large_tiles_f64_on_tensor_cores: f64, TensorLarge, GEMM_TENSOR_F64;
     medium_tiles_f32: f32, Medium, GEMM_MEDIUM_F32;
-    halves_of_tiles_f32: f32, Halves, GEMM_HALVES_F32;
     low_tiles_f32: f32, Low, GEMM_LOW_F32;
     flat_tiles_f32: f32, Flat, GEMM_FLAT_F32;
     medium_tiles_f64_on_tensor_cores: f64, TensorMedium, GEMM_TENSOR_MEDIUM_F64;
-    dense_tiles_f64_on_tensor_cores: f64, TensorDense, GEMM_TENSOR_DENSE_F64;
     halves_of_tiles_f64_on_tensor_cores: f64, TensorHalves, GEMM_TENSOR_HALVES_F64;
     flat_tiles_f64_on_tensor_cores: f64, TensorFlat, GEMM_TENSOR_FLAT_F64;
     doubles_without_tensor_cores: f64, Double, GEMM_F64;
@@ -139,7 +137,7 @@ fn kernels_that_do_not_take_a_product() {
         };
         let error = refused(Kernel::Small, Some(Triangle::Lower));
         assert!(matches!(error, Error::NotSquare { rows: 2, columns: 3 }), "{error}");
-        for (kernel, name) in [(Kernel::TensorDense, "tensor_dense"), (Kernel::Short, "short")] {
+        for (kernel, name) in [(Kernel::TensorHalves, "tensor_halves"), (Kernel::Short, "short")] {
             let error = refused(kernel, None);
             let is_it = matches!(error, Error::KernelNotFor { kernel, bytes: 4, k: 20 } if kernel == name);
             assert!(is_it, "{error}");

@@ -39,11 +39,12 @@ macro_rules! tiled_products {
 // before 8.0 have. With it, 4096² and 8192², all row-major, have 0.95 times cuBLAS's speed on an H200 (2026-11-22).
 // What a warp reads of shared memory takes as long as it multiplies with 8 × 8 elements a thread, less with 8 × 16, and
 // twice as long with 4 × 4: the last is for products of few rows, which wait for memory anyhow.
+// Where tiles are few what counts are warps: 64 threads of 8 × 8 for the tile of 64 × 64 left two of a
+// multiprocessor's schedulers idle, and 1614 × 45 × 9920 took 90.6 µs on an H100 for 72.1.
 tiled_products! {
     linalg_gemm_wide_f32, sm_80, GEMM_WIDE_F32: f32, 1, 128 x 256 x 16 in 4 stages, 256 threads of 8 x 16, 4;
     linalg_gemm_f32, sm_80, GEMM_F32: f32, 2, 128 x 128 x 16 in 3 stages, 128 threads of 8 x 16, 4;
-    linalg_gemm_medium_f32, sm_75_80, GEMM_MEDIUM_F32: f32, 6, 64 x 64 x 16 in 3 stages, 64 threads of 8 x 8, 4;
-    linalg_gemm_halves_f32, sm_80, GEMM_HALVES_F32: f32, 4, 64 x 64 x 16 in 4 stages, 128 threads of 4 x 8, 4;
+    linalg_gemm_medium_f32, sm_75_80, GEMM_MEDIUM_F32: f32, 4, 64 x 64 x 16 in 4 stages, 128 threads of 4 x 8, 4;
     linalg_gemm_low_f32, sm_80, GEMM_LOW_F32: f32, 4, 32 x 128 x 16 in 4 stages, 128 threads of 4 x 8, 4;
     linalg_gemm_flat_f32, sm_80, GEMM_FLAT_F32: f32, 3, 16 x 128 x 32 in 3 stages, 128 threads of 4 x 4, 4;
     linalg_gemm_f64, sm_75, GEMM_F64: f64, 2, 64 x 64 x 8 in 4 stages, 256 threads of 4 x 4, 2;
@@ -73,13 +74,11 @@ macro_rules! tensor_products {
     )* };
 }
 
-// Four blocks on a multiprocessor have fewer registers each, and are slower where sums are long; but where every
-// multiprocessor has four tiles, three at a time leave the fourth to itself: 1975² in sums of 228 took 39.7 µs on an
-// H100, by four at a time 30.8.
+// Of tiles of 64 × 64 a multiprocessor often has one or two: eight warps a tile keep its schedulers busier than four
+// (an update of 275² by 3457 took 29.9 µs on an H100, by eight warps 23.6), which are faster where tiles are many.
 tensor_products! {
     linalg_gemm_tensor_f64, GEMM_TENSOR_F64: 1, 128 x 128, 256 threads of 4 x 2;
     linalg_gemm_tensor_medium_f64, GEMM_TENSOR_MEDIUM_F64: 3, 64 x 64, 128 threads of 2 x 2;
-    linalg_gemm_tensor_dense_f64, GEMM_TENSOR_DENSE_F64: 4, 64 x 64, 128 threads of 2 x 2;
     linalg_gemm_tensor_halves_f64, GEMM_TENSOR_HALVES_F64: 2, 64 x 64, 256 threads of 1 x 2;
     linalg_gemm_tensor_flat_f64, GEMM_TENSOR_FLAT_F64: 3, 16 x 128, 128 threads of 1 x 2;
 }

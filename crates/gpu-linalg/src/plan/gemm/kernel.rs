@@ -3,12 +3,13 @@
 use std::cell::Cell;
 
 use gpu_linalg_kernels::gemm::{
-    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_HALVES_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_DENSE_F64,
-    GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64, GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32,
-    SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, Tile, short, small,
+    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
+    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, SHORT_COLUMNS_F32, SHORT_COLUMNS_F64,
+    Tile, short, small,
 };
 
 use super::cost::{Shape, clocks};
+use super::kept;
 
 /// Which kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +20,6 @@ pub enum Kernel {
     Large,
     /// Tiles of 64 × 64 `f32`.
     Medium,
-    /// The same of twice the threads, from 8.0 on: where a multiprocessor has few tiles.
-    Halves,
     /// Tiles of 32 × 128 `f32`, for products of some rows, from 8.0 on.
     Low,
     /// Tiles of 16 × 128 `f32`, for products of few rows, from 8.0 on.
@@ -31,8 +30,6 @@ pub enum Kernel {
     TensorLarge,
     /// Tiles of 64 × 64 `f64`, on the tensor cores.
     TensorMedium,
-    /// The same, with less for each block and room for more of them: short sums of as many tiles as fill a device.
-    TensorDense,
     /// The same of twice the threads, where a multiprocessor has few tiles.
     TensorHalves,
     /// Tiles of 16 × 128 `f64`, on the tensor cores, for products of few rows.
@@ -77,21 +74,13 @@ impl Kernel {
     /// Those for elements of `bytes` bytes, 4 or 8, on a device from 8.0 on, or an older one.
     pub const fn of(bytes: usize, from_8_0: bool) -> &'static [Self] {
         match (bytes, from_8_0) {
-            (4, true) => &[
-                Self::Wide,
-                Self::Large,
-                Self::Medium,
-                Self::Halves,
-                Self::Low,
-                Self::Flat,
-                Self::Short,
-                Self::Small,
-            ],
+            (4, true) => {
+                &[Self::Wide, Self::Large, Self::Medium, Self::Low, Self::Flat, Self::Short, Self::Small]
+            }
             (4, false) => &[Self::Medium, Self::Short, Self::Small],
             (_, true) => &[
                 Self::TensorLarge,
                 Self::TensorMedium,
-                Self::TensorDense,
                 Self::TensorHalves,
                 Self::TensorFlat,
                 Self::Short,
@@ -115,13 +104,11 @@ impl Kernel {
             Self::Wide => "wide",
             Self::Large => "large",
             Self::Medium => "medium",
-            Self::Halves => "halves",
             Self::Low => "low",
             Self::Flat => "flat",
             Self::Double => "double",
             Self::TensorLarge => "tensor_large",
             Self::TensorMedium => "tensor_medium",
-            Self::TensorDense => "tensor_dense",
             Self::TensorHalves => "tensor_halves",
             Self::TensorFlat => "tensor_flat",
             Self::Short => "short",
@@ -132,14 +119,7 @@ impl Kernel {
     /// The one that takes the least time on so many multiprocessors.
     pub(super) fn choose(from_8_0: bool, multiprocessors: u32, shape: Shape, parts: (u64, u64)) -> Self {
         let asked = (from_8_0, multiprocessors, shape, parts);
-        match LAST.get() {
-            Some((last, kernel)) if last == asked => kernel,
-            _ => {
-                let kernel = Self::fastest(from_8_0, multiprocessors, shape, parts);
-                LAST.set(Some((asked, kernel)));
-                kernel
-            }
-        }
+        kept(&LAST, asked, || Self::fastest(from_8_0, multiprocessors, shape, parts))
     }
 
     fn fastest(from_8_0: bool, multiprocessors: u32, shape: Shape, (parts, piece): (u64, u64)) -> Self {
@@ -161,13 +141,11 @@ impl Kernel {
             Self::Wide => GEMM_WIDE_F32,
             Self::Large => GEMM_F32,
             Self::Medium => GEMM_MEDIUM_F32,
-            Self::Halves => GEMM_HALVES_F32,
             Self::Low => GEMM_LOW_F32,
             Self::Flat => GEMM_FLAT_F32,
             Self::Double => GEMM_F64,
             Self::TensorLarge => GEMM_TENSOR_F64,
             Self::TensorMedium => GEMM_TENSOR_MEDIUM_F64,
-            Self::TensorDense => GEMM_TENSOR_DENSE_F64,
             Self::TensorHalves => GEMM_TENSOR_HALVES_F64,
             Self::TensorFlat => GEMM_TENSOR_FLAT_F64,
             // There are no stages to copy, and how many rows and columns a block has depends on C: see [`Self::tiles`].
@@ -213,14 +191,12 @@ impl Kernel {
         let (blocks, warps, fraction, stage, ends) = match self {
             Self::Wide => (1.0, 11.0, 0.95, 370.0, [5240.0, 17_500.0]),
             Self::Large => (2.0, 8.0, 0.69, 2800.0, [2320.0, 8220.0]),
-            Self::Medium => (6.0, 4.0, 0.647, 3400.0, [4110.0, 2130.0]),
-            Self::Halves => (4.0, 3.9, 0.631, 760.0, [2660.0, 1880.0]),
+            Self::Medium => (4.0, 3.9, 0.631, 760.0, [2660.0, 1880.0]),
             Self::Low => (4.0, 10.0, 0.608, 410.0, [3480.0, 2200.0]),
             Self::Flat => (3.0, 12.0, 0.475, 190.0, [1790.0, 2160.0]),
             Self::Double => (2.0, 8.0, 0.25, 350.0, [4000.0, 2500.0]),
             Self::TensorLarge => (1.0, 8.0, 0.75, 340.0, [0.0, 13_400.0]),
             Self::TensorMedium => (3.0, 6.0, 0.682, 1650.0, [4410.0, 2270.0]),
-            Self::TensorDense => (4.0, 6.0, 0.622, 330.0, [5490.0, 2060.0]),
             Self::TensorHalves => (2.0, 8.5, 0.638, 840.0, [3360.0, 2800.0]),
             Self::TensorFlat => (3.0, 14.0, 0.482, 40.0, [2640.0, 1570.0]),
             Self::Short | Self::Small => (2.0, 16.0, 0.0, 0.0, [0.0; 2]),
@@ -233,7 +209,8 @@ impl Kernel {
         let (blocks, warps, fraction) = match self {
             Self::Wide => (1.0, 8.0, 0.95),
             Self::Large => (2.0, 5.0, 0.92),
-            Self::Medium => (6.0, 5.0, 0.75),
+            // Half the threads then.
+            Self::Medium => (6.0, 10.0, 0.75),
             Self::Low => (4.0, 8.0, 0.55),
             Self::Flat => (3.0, 8.0, 0.42),
             Self::Double => (2.0, 8.0, 0.25),
@@ -241,9 +218,7 @@ impl Kernel {
             Self::TensorMedium => (3.0, 6.0, 0.7),
             Self::TensorFlat => (3.0, 8.0, 0.55),
             // They came later.
-            Self::Halves | Self::TensorDense | Self::TensorHalves | Self::Short | Self::Small => {
-                (0.0, 0.0, 0.0)
-            }
+            Self::TensorHalves | Self::Short | Self::Small => (0.0, 0.0, 0.0),
         };
         Rate { blocks, warps, fraction, stage: 350.0, ends: [2000.0, 0.0] }
     }

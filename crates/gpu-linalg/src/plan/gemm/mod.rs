@@ -9,6 +9,9 @@ pub use kernel::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS};
 pub use split::Split;
 pub use vector::AsVector;
 
+use std::cell::Cell;
+use std::thread::LocalKey;
+
 use gpu_linalg_kernels::gemm::{ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, grid, is_folded};
 use gpu_std::launch::LaunchConfig;
 
@@ -17,6 +20,22 @@ use crate::api::Triangle;
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::matrix::{BatchLayout, Order};
+
+/// What was found for the last question where this is the same, or else what is found now.
+fn kept<Q: Copy + PartialEq, A: Copy>(
+    last: &'static LocalKey<Cell<Option<(Q, A)>>>,
+    question: Q,
+    find: impl FnOnce() -> A,
+) -> A {
+    match last.get() {
+        Some((asked, found)) if asked == question => found,
+        _ => {
+            let found = find();
+            last.set(Some((question, found)));
+            found
+        }
+    }
+}
 
 /// The launches of a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -281,13 +300,13 @@ mod tests {
             Plan::new(bytes, from_8_0, 132, layouts, [0; 4], Sums::Parts, None).unwrap().kernel
         };
         assert_eq!(kernel(4, true, 4096, 4096, 4096), Kernel::Wide);
-        assert_eq!(kernel(4, true, 20_000, 128, 128), Kernel::Halves);
+        assert_eq!(kernel(4, true, 20_000, 128, 128), Kernel::Medium);
         assert_eq!(kernel(4, true, 10, 4000, 4000), Kernel::Flat);
         assert_eq!(kernel(4, true, 4000, 10, 4000), Kernel::Flat);
         assert_eq!(kernel(4, false, 4096, 4096, 4096), Kernel::Medium);
         assert_eq!(kernel(8, true, 4096, 4096, 4096), Kernel::TensorLarge);
         assert_eq!(kernel(8, true, 512, 512, 512), Kernel::TensorHalves);
-        assert_eq!(kernel(4, true, 512, 512, 512), Kernel::Halves);
+        assert_eq!(kernel(4, true, 512, 512, 512), Kernel::Medium);
         assert_eq!(kernel(8, true, 10, 4000, 4000), Kernel::TensorFlat);
         assert_eq!(kernel(8, false, 4096, 4096, 4096), Kernel::Double);
     }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use gpu_linalg_kernels::gemm::GEMM_FLAT_F32;
 
 use super::cost::{Shape, clocks_of_parts};
+use super::kept;
 use super::kernel::{Kernel, MOST_SHORT};
 
 /// Parts are multiples of so much: of every kernel's stage.
@@ -62,15 +63,7 @@ impl Split {
         if shape[2] < 2 * LEAST_PIECE {
             return Self::search(bytes, shape, count, half);
         }
-        let asked = (bytes, shape, count, half);
-        match LAST.get() {
-            Some((last, split)) if last == asked => split,
-            _ => {
-                let split = Self::search(bytes, shape, count, half);
-                LAST.set(Some((asked, split)));
-                split
-            }
-        }
+        kept(&LAST, (bytes, shape, count, half), || Self::search(bytes, shape, count, half))
     }
 
     fn search(bytes: usize, [m, n, k]: [usize; 3], count: usize, half: bool) -> Self {
@@ -93,12 +86,8 @@ impl Split {
         };
         let mut chosen = (f64::INFINITY, whole);
         // Some kernels came later: what they take is not to change the order of the sums.
-        let is_of_old = |kernel: &&Kernel| {
-            !matches!(
-                kernel,
-                Kernel::Halves | Kernel::TensorDense | Kernel::TensorHalves | Kernel::Short | Kernel::Small
-            )
-        };
+        let is_of_old =
+            |kernel: &&Kernel| !matches!(kernel, Kernel::TensorHalves | Kernel::Short | Kernel::Small);
         for &kernel in Kernel::of(bytes, true).iter().filter(is_of_old) {
             let mut consider = |split: Self| {
                 let parts = (split.parts as u64, split.piece as u64);
