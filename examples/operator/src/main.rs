@@ -1,7 +1,7 @@
 //! Hourly temperatures with gaps: the gaps are filled, then mean, variance and heating degrees taken, of all, of each
 //! week, of each station's stretches, of days and of hours of the day, with operators that are this project's own, and
-//! where gaps begin, with a kernel of its own (`kernels/`). `--predict h200` says what that kernel takes on a GPU that is
-//! not here, and what it is bound by (`predict.rs`).
+//! where gaps begin, with a kernel of its own (`kernels/`). `--predict h200` says what that kernel takes on a GPU that
+//! is not here, and what it is bound by (`predict.rs`).
 //!
 //! Everything is checked against a serial computation (`check.rs`).
 

@@ -4,8 +4,8 @@ use gpu_core::Device;
 use gpu_std::launch::LaunchConfig;
 use gpu_transpose_kernels as kernels;
 
-/// Two blocks have several rows each, and several bands of columns: what one round reads of the scratch memory, the next
-/// must not have overwritten.
+/// Two blocks have several rows each, and several bands of columns: what one round reads of the scratch memory, the
+/// next must not have overwritten.
 #[test]
 fn passes_in_place_take_rows_and_bands_in_turn() {
     // Coprime: nothing is rotated, `a` and `b` are the extents themselves.

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use proc_macro2::{Delimiter, Spacing, TokenTree};
+use proc_macro2::{Delimiter, Punct, Spacing, TokenTree};
 
 use super::places::{bytes, ident, is_group, is_path, is_punct};
 
@@ -62,7 +62,9 @@ fn step(tokens: &[TokenTree], angles: &[bool], at: usize) -> Step {
     if angles[at] {
         return Step::Inside;
     }
-    let joined = |at: usize, sign: char| matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.as_char() == sign && p.spacing() == Spacing::Joint);
+    let is_joined = |p: &Punct, sign: char| p.as_char() == sign && p.spacing() == Spacing::Joint;
+    let joined =
+        |at: usize, sign: char| matches!(tokens.get(at), Some(TokenTree::Punct(p)) if is_joined(p, sign));
     let pair =
         |at: usize, first: char, second: char| joined(at, first) && is_punct(tokens.get(at + 1), second);
     let before = |other: char| at > 0 && joined(at - 1, other);
