@@ -20,6 +20,10 @@ pub enum Error {
     #[error("wrong result: {0}")]
     WrongShape(String),
 
+    /// A line that is no shape of a product.
+    #[error("{0:?} is no shape like those of --list: gemm f32 1000 1000 1000 nn 0")]
+    NoShape(String),
+
     /// The transposition.
     #[error(transparent)]
     Transpose(#[from] gpu_transpose::Error),

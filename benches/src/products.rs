@@ -1,6 +1,7 @@
 //! Products of matrices, and of a matrix and a vector, at the shapes of the figures and at shapes drawn by a seed.
 
 use std::fmt;
+use std::str::FromStr;
 
 use gpu_core::{Buffer, Device, Stream};
 use gpu_linalg::plan::gemm::{AsVector, Kernel, Split};
@@ -149,6 +150,35 @@ impl fmt::Display for Shape {
         let [m, n, k] = self.extents;
         let [a, b] = self.transposed.map(|transposed| if transposed { 't' } else { 'n' });
         write!(f, "{op} {} {m} {n} {k} {a}{b} {}", self.element, u8::from(self.drawn))
+    }
+}
+
+impl FromStr for Shape {
+    type Err = Error;
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    fn from_str(line: &str) -> Result<Self, Error> {
+        let wrong = || Error::NoShape(line.to_owned());
+        let [op, element, m, n, k, transposed, drawn] = line.split_whitespace().collect::<Vec<_>>()[..]
+        else {
+            return Err(wrong());
+        };
+        let op = match op {
+            "gemm" => Op::Gemm,
+            "gemv" => Op::Gemv,
+            _ => return Err(wrong()),
+        };
+        let element = ["f32", "f64"].into_iter().find(|&known| known == element).ok_or_else(wrong)?;
+        let extent = |text: &str| text.parse().map_err(|_| wrong());
+        let transposed = match transposed {
+            "nn" => [false, false],
+            "nt" => [false, true],
+            "tn" => [true, false],
+            "tt" => [true, true],
+            _ => return Err(wrong()),
+        };
+        let extents = [extent(m)?, extent(n)?, extent(k)?];
+        Ok(Self { op, element, extents, transposed, drawn: drawn == "1" })
     }
 }
 
@@ -326,6 +356,18 @@ mod tests {
         assert!(most_elements(&all) <= MOST_ELEMENTS);
         for transposed in [[false, false], [false, true], [true, false], [true, true]] {
             assert!(all.iter().any(|shape| shape.drawn && shape.transposed == transposed));
+        }
+    }
+
+    #[test]
+    fn shapes_are_read_as_they_are_written() {
+        for shape in shapes().into_iter().chain(cpu_shapes()) {
+            assert_eq!(shape.to_string().parse::<Shape>().expect("it was written"), shape);
+        }
+        for wrong in
+            ["", "gemm f32 1 2 3 nn", "gemm f16 1 2 3 nn 0", "gemm f32 1 -2 3 nn 0", "gemm f32 1 2 3 na 0"]
+        {
+            assert!(matches!(wrong.parse::<Shape>(), Err(Error::NoShape(line)) if line == wrong));
         }
     }
 

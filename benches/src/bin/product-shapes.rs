@@ -1,5 +1,8 @@
 //! Times products of matrices at many shapes: see `--help`.
 
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -23,6 +26,10 @@ struct Args {
     #[arg(long, conflicts_with = "kernels")]
     cpu: bool,
 
+    /// Shapes of your own, lines as of `--list`, from this file; `-` for standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "cpu")]
+    shapes: Option<PathBuf>,
+
     #[command(flatten)]
     kernels: Kernels,
 
@@ -34,8 +41,12 @@ fn main() -> ExitCode {
     sweep::exit(start(&Args::parse()))
 }
 
-fn start(Args { list, cpu, kernels, options }: &Args) -> Result<(), Error> {
-    let all = if *cpu { products::cpu_shapes() } else { products::shapes() };
+fn start(Args { list, cpu, shapes, kernels, options }: &Args) -> Result<(), Error> {
+    let all = match shapes {
+        Some(file) => read(file)?,
+        None if *cpu => products::cpu_shapes(),
+        None => products::shapes(),
+    };
     let all: Vec<Shape> = all.into_iter().filter(|shape| options.selects(&shape.to_string())).collect();
     if *list {
         all.iter().for_each(|shape| println!("{shape}"));
@@ -55,4 +66,11 @@ fn start(Args { list, cpu, kernels, options }: &Args) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// The shapes of a file's lines, or of standard input's.
+fn read(file: &Path) -> Result<Vec<Shape>, Error> {
+    let text =
+        if file == Path::new("-") { io::read_to_string(io::stdin())? } else { fs::read_to_string(file)? };
+    text.lines().map(str::parse).collect()
 }
