@@ -98,11 +98,15 @@ impl Shape {
     /// The kernels that take it, of devices from 8.0 on: those that the plan of an update chooses between; none of
     /// solves.
     pub fn kernels(&self) -> impl Iterator<Item = Kernel> {
-        let ([_, k], bytes) = (self.extents, if self.element == "f32" { 4 } else { 8 });
+        let ([n, k], bytes) = (self.extents, if self.element == "f32" { 4 } else { 8 });
         let is_update = self.op == Op::Syrk;
         // Of A and its transpose one is contiguous along the sums.
-        let takes = move |kernel: &Kernel| is_update && kernel.takes(bytes, k, true);
-        Kernel::of(bytes, true).iter().copied().filter(takes)
+        let lines = [n, if self.transposed { n } else { k }].map(|line| line + self.gap);
+        let aligned = lines.iter().chain([&k, &n]).all(|line| (line * bytes).is_multiple_of(16));
+        let takes = move |kernel: &Kernel| {
+            is_update && kernel.takes(bytes, k, true) && (aligned || !kernel.needs_alignment())
+        };
+        Kernel::of(bytes, None).iter().copied().filter(takes)
     }
 }
 

@@ -256,8 +256,13 @@ impl Shape {
         let of_tiles = self.op == Op::Gemm && m > 1 && n > 1;
         // C is row-major; a flat one may be computed turned, and then A is what is read across.
         let across = self.transposed[1] || !self.transposed[0];
-        let takes = move |kernel: &Kernel| of_tiles && kernel.takes(bytes, k, across);
-        Kernel::of(bytes, true).iter().copied().filter(takes)
+        // The contiguous extents of A, B and C, which have no gaps.
+        let lines = [if self.transposed[0] { m } else { k }, if self.transposed[1] { k } else { n }, n];
+        let aligned = lines.iter().all(|line| (line * bytes).is_multiple_of(16));
+        let takes = move |kernel: &Kernel| {
+            of_tiles && kernel.takes(bytes, k, across) && (aligned || !kernel.needs_alignment())
+        };
+        Kernel::of(bytes, None).iter().copied().filter(takes)
     }
 }
 

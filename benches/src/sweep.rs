@@ -43,7 +43,7 @@ pub struct Kernels {
 }
 
 fn kernel(name: &str) -> Result<Kernel, String> {
-    let all = || [4, 8].into_iter().flat_map(|bytes| Kernel::of(bytes, true));
+    let all = || [4, 8].into_iter().flat_map(|bytes| Kernel::of(bytes, None));
     all().copied().find(|kernel| kernel.name() == name).ok_or_else(|| {
         let mut names: Vec<&str> = all().map(|kernel| kernel.name()).collect();
         names.sort_unstable();

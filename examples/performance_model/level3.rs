@@ -51,7 +51,7 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
     let multiprocessors = Device::simulator().planned_multiprocessors();
     let [a, c] = layouts(shape, k)?;
     let all = [a, a.transposed(), c].map(BatchLayout::from);
-    let plan = Plan::new(bytes, true, multiprocessors, all, [0; 4], Sums::Parts, Some(triangle))?;
+    let plan = Plan::new(bytes, None, multiprocessors, all, [0; 4], Sums::Parts, Some(triangle))?;
     let is_cut = Split::new(bytes, [n, n, k], 1).parts > 1;
     let runs = if is_cut || k <= LENGTHS[1] { [(k, 1), (k, 2)] } else { LENGTHS.map(|k| (k, 1)) };
     let [short, long] = side_by_side(runs, |(k, blocks)| match bytes {

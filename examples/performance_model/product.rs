@@ -54,7 +54,7 @@ impl Product {
     pub fn planned(&self, bytes: usize) -> Result<Kernel, gpu_linalg::Error> {
         let multiprocessors = Device::simulator().planned_multiprocessors();
         let layouts = self.layouts()?.map(BatchLayout::from);
-        Ok(Plan::new(bytes, true, multiprocessors, layouts, [0; 4], Sums::Parts, None)?.kernel)
+        Ok(Plan::new(bytes, None, multiprocessors, layouts, [0; 4], Sums::Parts, None)?.kernel)
     }
 }
 

@@ -92,7 +92,7 @@ fn shapes(results: &str) -> Result<Vec<Shape>, Box<dyn Error>> {
             all.push(Shape { name, extents, transposed, times: Vec::new() });
         }
         let shape = &mut all[place];
-        let known = Kernel::of(size_of::<f32>(), true).iter().find(|one| one.name() == kernel);
+        let known = Kernel::of(size_of::<f32>(), None).iter().find(|one| one.name() == kernel);
         let known = known.ok_or_else(|| format!("there is no kernel `{kernel}`, which was measured"))?;
         shape.times.push((*known, ms_median * 1e3));
     }

@@ -162,6 +162,14 @@ pub enum Error {
         /// The products of a sum.
         k: usize,
     },
+    /// A kernel was asked for by name that accesses matrices by 16 bytes.
+    #[error(
+        "kernel `{kernel}` takes only matrices of which lines begin at multiples of 16 bytes, those of A and B in whole"
+    )]
+    NotAligned {
+        /// The kernel.
+        kernel: &'static str,
+    },
     /// An extent is too large for the kernels.
     #[error("{what} is {actual}, the limit is {limit}")]
     ExtentTooLarge {

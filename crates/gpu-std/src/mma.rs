@@ -1,7 +1,8 @@
 //! Products of small matrices that a warp computes together, on the tensor cores.
 //!
 //! All 32 lanes call at the same place; each holds a few elements of the factors and of the result (a *fragment*). With
-//! `g = lane / 4` and `t = lane % 4`, of a product over `K` = 4 ([`m16n8k4_f64`]) or 16 ([`m16n8k16_f64`]):
+//! `g = lane / 4` and `t = lane % 4`, of a product over `K` = 4 ([`m16n8k4_f64`]), 8 ([`m16n8k8_f64`]) or 16
+//! ([`m16n8k16_f64`]):
 //!
 //! | fragment | element `i` of a lane |
 //! |---|---|
@@ -149,6 +150,14 @@ pub fn store_matrices<T: Half>(memory: Shared<T>, row: u32, words: [u32; 4]) {
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn m16n8k4_f64(a: [f64; 2], b: [f64; 1], c: [f64; 4]) -> [f64; 4] {
     backend::m16n8k4_f64(a, b, c)
+}
+
+/// `A · B + C` in double precision: A is 16 × 8, B is 8 × 8.
+#[inline(always)]
+#[must_use]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn m16n8k8_f64(a: [f64; 4], b: [f64; 2], c: [f64; 4]) -> [f64; 4] {
+    backend::m16n8k8_f64(a, b, c)
 }
 
 /// `A · B + C` in double precision: A is 16 × 16, B is 16 × 8.

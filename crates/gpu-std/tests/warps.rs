@@ -319,6 +319,7 @@ mod matrices {
     }
     products! {
         m16n8k4_f64 over 4;
+        m16n8k8_f64 over 8;
         m16n8k16_f64 over 16;
     }
 

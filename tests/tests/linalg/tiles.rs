@@ -6,8 +6,9 @@ use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Order, Triangle};
 use gpu_linalg_kernels::gemm::{
     GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
-    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, Tile, linalg_gemm_medium_f32,
-    linalg_gemm_tensor_medium_f64, small,
+    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, Tile, aligned, linalg_gemm_aligned_nn_f64,
+    linalg_gemm_aligned_nt_f64, linalg_gemm_aligned_tn_f64, linalg_gemm_aligned_tt_f64,
+    linalg_gemm_medium_f32, linalg_gemm_tensor_medium_f64, small,
 };
 
 use gpu_tests::backends::for_each;
@@ -62,15 +63,17 @@ macro_rules! chosen_kernels {
                     return;
                 }
                 let (rows, columns) = ($tile.rows as usize, $tile.columns as usize);
+                // What is least beyond or before a multiple of a tile's extents.
+                let one_more = if Kernel::$kernel.needs_alignment() { 2 } else { 1 };
                 let (wide, all) = (columns.max(rows) + 4, [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 1]]);
                 for ((m, n, k), gap, triangle, orders) in [
                     ((rows, columns, 96), 0, None, &all[..]),
-                    ((rows + 1, columns - 2, 17), 1, None, &all),
+                    ((rows + one_more, columns - 2, 16 + one_more), one_more, None, &all),
                     ((40, columns + 4, 4), 4, None, &all),
                     ((wide, wide, 20), 4, Some(Triangle::Lower), &all[1..2]),
                     ((wide, wide, 20), 4, Some(Triangle::Upper), &all[1..2]),
-                    ((wide - 1, wide - 1, 17), 1, Some(Triangle::Lower), &all[1..2]),
-                    ((wide - 1, wide - 1, 17), 1, Some(Triangle::Upper), &all[4..]),
+                    ((wide - one_more, wide - one_more, 16 + one_more), one_more, Some(Triangle::Lower), &all[1..2]),
+                    ((wide - one_more, wide - one_more, 16 + one_more), one_more, Some(Triangle::Upper), &all[4..]),
                 ] {
                     for orders in orders {
                         let [a, b, c] = orders.map(|order| ORDERS[order]);
@@ -108,6 +111,7 @@ macro_rules! chosen_kernels {
 chosen_kernels! {
     wide_tiles_f32: f32, Wide, GEMM_WIDE_F32;
     large_tiles_f32: f32, Large, GEMM_F32;
+    aligned_tiles_f64: f64, TensorAligned, aligned::TILE;
     large_tiles_f64_on_tensor_cores: f64, TensorLarge, GEMM_TENSOR_F64;
     medium_tiles_f32: f32, Medium, GEMM_MEDIUM_F32;
     low_tiles_f32: f32, Low, GEMM_LOW_F32;
@@ -248,7 +252,7 @@ fn sums_that_are_cut_f64() {
 /// No access of the inner loops takes more passes through the 32 banks of shared memory than its bytes need: neither
 /// the fragments that are read nor the copies, which transpose factors that are contiguous along k.
 macro_rules! conflict_free_kernels {
-    ($($test:ident: $T:ty, $kernel:ident, $name:ident;)*) => { $(
+    ($($test:ident: $T:ty, $kernel:ident, $nn:ident $nt:ident $tn:ident $tt:ident;)*) => { $(
         #[test]
         fn $test() {
             let config = gpu_sim::Config { record: gpu_sim::Record::Full, ..gpu_sim::Config::default() };
@@ -263,8 +267,17 @@ macro_rules! conflict_free_kernels {
                 let addresses = [a.address(), b.address(), c.address(), 0];
                 let (kernel, bytes) = (Kernel::$kernel, size_of::<$T>());
                 let plan = Plan::with_kernel(kernel, bytes, layouts, addresses, Sums::Parts, None).unwrap();
+                let (launch, product) = (plan.launch, plan.product);
                 // SAFETY: the buffers hold the plan's matrices, and outlive the launch.
-                unsafe { $name::launch(&stream, plan.launch, a, b, c, plan.product, 1.0, 0.0) }.unwrap();
+                unsafe {
+                    match (product.a.along_k, product.b.along_k) {
+                        (1, 0) => $nn::launch(&stream, launch, a, b, c, product, 1.0, 0.0),
+                        (1, _) => $nt::launch(&stream, launch, a, b, c, product, 1.0, 0.0),
+                        (_, 0) => $tn::launch(&stream, launch, a, b, c, product, 1.0, 0.0),
+                        _ => $tt::launch(&stream, launch, a, b, c, product, 1.0, 0.0),
+                    }
+                }
+                .unwrap();
                 stream.synchronize().unwrap();
                 let counts = device.as_simulator().unwrap().last_report().unwrap().counts;
                 for accesses in [counts.shared_loads, counts.async_copies] {
@@ -276,6 +289,11 @@ macro_rules! conflict_free_kernels {
     )* };
 }
 conflict_free_kernels! {
-    inner_loops_have_no_bank_conflicts_f32: f32, Medium, linalg_gemm_medium_f32;
-    inner_loops_have_no_bank_conflicts_f64: f64, TensorMedium, linalg_gemm_tensor_medium_f64;
+    inner_loops_have_no_bank_conflicts_f32: f32, Medium,
+        linalg_gemm_medium_f32 linalg_gemm_medium_f32 linalg_gemm_medium_f32 linalg_gemm_medium_f32;
+    inner_loops_have_no_bank_conflicts_f64: f64, TensorMedium,
+        linalg_gemm_tensor_medium_f64 linalg_gemm_tensor_medium_f64
+        linalg_gemm_tensor_medium_f64 linalg_gemm_tensor_medium_f64;
+    inner_loops_have_no_bank_conflicts_by_16_bytes: f64, TensorAligned,
+        linalg_gemm_aligned_nn_f64 linalg_gemm_aligned_nt_f64 linalg_gemm_aligned_tn_f64 linalg_gemm_aligned_tt_f64;
 }

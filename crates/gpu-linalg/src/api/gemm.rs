@@ -152,28 +152,14 @@ pub(crate) fn product<T: RealElement>(
     let sums = if alpha == T::ZERO { Sums::None } else { sums };
     let multiprocessors = stream.device().planned_multiprocessors();
     let bytes = size_of::<T>();
-    let plan = |from_8_0| match kernel {
-        Some(kernel) => Plan::with_kernel(kernel, bytes, layouts, addresses, sums, triangle),
-        None => Plan::new(bytes, from_8_0, multiprocessors, layouts, addresses, sums, triangle),
-    };
-    match launch::gemm(
-        stream,
-        &plan(true)?,
-        alpha,
-        a.data(),
-        b.data(),
-        beta,
-        c.data_mut(),
-        scratch.reborrow(),
-    ) {
-        // The device is older than 8.0, and nothing was launched.
-        Err(Error::Device(gpu_core::Error::NoKernelImage { .. }))
-            if kernel.is_none() && plan(true)?.kernel.is_from_8_0() =>
-        {
-            launch::gemm(stream, &plan(false)?, alpha, a.data(), b.data(), beta, c.into_data(), scratch)
+    let plan = match kernel {
+        Some(kernel) => Plan::with_kernel(kernel, bytes, layouts, addresses, sums, triangle)?,
+        None => {
+            let capability = stream.device().capability();
+            Plan::new(bytes, capability, multiprocessors, layouts, addresses, sums, triangle)?
         }
-        other => other,
-    }
+    };
+    launch::gemm(stream, &plan, alpha, a.data(), b.data(), beta, c.into_data(), scratch)
 }
 
 /// Elements of scratch memory that [`gemm()`] needs for products of elements of type `T`, of sums of `k` products

@@ -14,7 +14,8 @@ use crate::plan::gemm::{Kernel, scratch_len_of_part};
 /// same.
 ///
 /// # Errors
-/// As there, [`Error::NotSquare`] of a triangle, and [`Error::KernelNotFor`] where [`Kernel::takes`] says no;
+/// As there, [`Error::NotSquare`] of a triangle, [`Error::KernelNotFor`] where [`Kernel::takes`] says no, and
+/// [`Error::NotAligned`] where the kernel [needs alignment](Kernel::needs_alignment);
 /// [`gpu_core::Error::NoKernelImage`] of kernels that the device is too old for.
 ///
 /// ```
@@ -24,7 +25,7 @@ use crate::plan::gemm::{Kernel, scratch_len_of_part};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0f32; 9])?;
 /// let a = Matrix::new(&a, Layout::row_major(3, 3)?)?;
-/// for &kernel in Kernel::of(4, true) {
+/// for &kernel in Kernel::of(4, None) {
 ///     let mut c = device.upload(&[f32::NAN; 9])?;
 ///     let product = MatrixMut::new(&mut c, Layout::row_major(3, 3)?)?;
 ///     let mut scratch = device.alloc(0)?;

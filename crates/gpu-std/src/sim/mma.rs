@@ -10,6 +10,11 @@ pub fn m16n8k4_f64(a: [f64; 2], b: [f64; 1], c: [f64; 4]) -> [f64; 4] {
 }
 
 #[track_caller]
+pub fn m16n8k8_f64(a: [f64; 4], b: [f64; 2], c: [f64; 4]) -> [f64; 4] {
+    product::<4, 2, 6>(a, b, c)
+}
+
+#[track_caller]
 pub fn m16n8k16_f64(a: [f64; 8], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
     product::<8, 4, 12>(a, b, c)
 }

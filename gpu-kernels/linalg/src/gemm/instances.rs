@@ -4,6 +4,7 @@ use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{grid_dependency_synchronize, trigger_launch_completion};
 
+use super::aligned::{TILE, aligned};
 use super::finish::{Parts, finish};
 use super::operand::Product;
 use super::short::{self, short};
@@ -81,6 +82,27 @@ tensor_products! {
     linalg_gemm_tensor_medium_f64, GEMM_TENSOR_MEDIUM_F64: 3, 64 x 64, 128 threads of 2 x 2;
     linalg_gemm_tensor_halves_f64, GEMM_TENSOR_HALVES_F64: 2, 64 x 64, 256 threads of 1 x 2;
     linalg_gemm_tensor_flat_f64, GEMM_TENSOR_FLAT_F64: 3, 16 x 128, 128 threads of 1 x 2;
+}
+
+macro_rules! aligned_products {
+    ($($name:ident: $a:literal, $b:literal, $which:literal;)*) => { $(
+        #[doc = concat!("Products of `f64` on the tensor cores of 9.0, all by 16 bytes, where ", $which, " contiguous along `k`.")]
+        ///
+        /// Launch [`Tile::count`] blocks of [`aligned::TILE`](super::aligned::TILE) for each product of the batch, with
+        /// [`aligned::shared_bytes`](super::aligned::shared_bytes), and operands of
+        /// [`aligned::operand`](super::aligned::operand).
+        #[kernel(images = sm_90, launch_bounds(128, 2))]
+        pub fn $name(a: Global<f64>, b: Global<f64>, c: GlobalMut<f64>, product: Product, alpha: f64, beta: f64) {
+            aligned::<{ TILE.rows }, { TILE.columns }, { TILE.threads }, 4, 2, $a, $b>(a, b, c, product, alpha, beta);
+        }
+    )* };
+}
+
+aligned_products! {
+    linalg_gemm_aligned_nn_f64: true, false, "A is";
+    linalg_gemm_aligned_nt_f64: true, true, "both factors are";
+    linalg_gemm_aligned_tn_f64: false, false, "no factor is";
+    linalg_gemm_aligned_tt_f64: false, true, "B is";
 }
 
 macro_rules! finishes {

@@ -21,6 +21,7 @@
 //! Of a square C only one triangle may be wanted ([`Product::triangle`]): tiles outside have no
 //! blocks ([`grid()`]) or end at once, and blocks on the diagonal write what is inside.
 
+pub mod aligned;
 mod finish;
 mod instances;
 mod operand;

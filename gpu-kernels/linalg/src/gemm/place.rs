@@ -162,6 +162,7 @@ mod tests {
             for triangle in [LOWER, UPPER] {
                 covered::<128, 256>(n, triangle);
                 covered::<64, 64>(n, triangle);
+                covered::<64, 128>(n, triangle);
                 covered::<32, 128>(n, triangle);
                 covered::<16, 128>(n, triangle);
             }

@@ -190,7 +190,7 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
 /// The row and the column, in the block's tile, of the warp's first element.
 #[device]
 #[inline(always)]
-fn warp_place<const BN: u32, const TM: usize, const TN: usize>() -> (u32, u32) {
+pub(super) fn warp_place<const BN: u32, const TM: usize, const TN: usize>() -> (u32, u32) {
     let warp = opaque(thread_idx_x()) / 32;
     let across = BN / (16 * TN as u32);
     (warp / across * (16 * TM as u32), warp % across * (16 * TN as u32))

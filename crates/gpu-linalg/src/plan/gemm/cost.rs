@@ -50,6 +50,8 @@ pub(super) struct Shape {
     pub(super) half: bool,
     /// Whether B is contiguous along k.
     pub(super) across: bool,
+    /// Whether all matrices may be accessed by 16 bytes: see [`Kernel::needs_alignment`].
+    pub(super) aligned: bool,
 }
 
 impl Shape {

@@ -2,10 +2,11 @@
 
 use std::cell::Cell;
 
+use gpu_core::Capability;
 use gpu_linalg_kernels::gemm::{
     GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
     GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, SHORT_COLUMNS_F32, SHORT_COLUMNS_F64,
-    Tile, short, small,
+    Tile, aligned, short, small,
 };
 
 use super::cost::{Shape, clocks};
@@ -26,6 +27,8 @@ pub enum Kernel {
     Flat,
     /// Tiles of 64 × 64 `f64`, without tensor cores.
     Double,
+    /// Tiles of 64 × 128 `f64`, on the tensor cores, where all matrices may be accessed by 16 bytes, from 9.0 on.
+    TensorAligned,
     /// Tiles of 128 × 128 `f64`, on the tensor cores.
     TensorLarge,
     /// Tiles of 64 × 64 `f64`, on the tensor cores.
@@ -45,8 +48,8 @@ pub const MOST_SHORT: usize = 16;
 /// The longest where B is contiguous along k: a warp reads one element of each of 32 lines then.
 pub const MOST_SHORT_ACROSS: usize = 8;
 
-/// Whether the device is from 8.0 on, its multiprocessors, the shape, the parts of sums and their length.
-type Asked = (bool, u32, Shape, (u64, u64));
+/// The device's capability, its multiprocessors, the shape, the parts of sums and their length.
+type Asked = (Option<Capability>, u32, Shape, (u64, u64));
 
 thread_local! {
     /// The kernel that was asked for last: to compare them takes a third of the host's time for a launch, and the next
@@ -71,14 +74,20 @@ pub(super) struct Rate {
 }
 
 impl Kernel {
-    /// Those for elements of `bytes` bytes, 4 or 8, on a device from 8.0 on, or an older one.
-    pub const fn of(bytes: usize, from_8_0: bool) -> &'static [Self] {
-        match (bytes, from_8_0) {
-            (4, true) => {
+    /// Those for elements of `bytes` bytes, 4 or 8, on a device of this capability; all of them where it is `None`, as on
+    /// the simulator.
+    pub const fn of(bytes: usize, capability: Option<Capability>) -> &'static [Self] {
+        let generation = match capability {
+            Some(capability) => capability.major,
+            None => u32::MAX,
+        };
+        match (bytes, generation) {
+            (4, 8..) => {
                 &[Self::Wide, Self::Large, Self::Medium, Self::Low, Self::Flat, Self::Short, Self::Small]
             }
-            (4, false) => &[Self::Medium, Self::Short, Self::Small],
-            (_, true) => &[
+            (4, _) => &[Self::Medium, Self::Short, Self::Small],
+            (_, 9..) => &[
+                Self::TensorAligned,
                 Self::TensorLarge,
                 Self::TensorMedium,
                 Self::TensorHalves,
@@ -86,7 +95,15 @@ impl Kernel {
                 Self::Short,
                 Self::Small,
             ],
-            (_, false) => &[Self::Double, Self::Short, Self::Small],
+            (_, 8) => &[
+                Self::TensorLarge,
+                Self::TensorMedium,
+                Self::TensorHalves,
+                Self::TensorFlat,
+                Self::Short,
+                Self::Small,
+            ],
+            _ => &[Self::Double, Self::Short, Self::Small],
         }
     }
 
@@ -94,8 +111,15 @@ impl Kernel {
     /// [`Kernel::Short`] are few, and where B is contiguous along k it takes [`MOST_SHORT_ACROSS`] at most.
     pub fn takes(self, bytes: usize, k: usize, across: bool) -> bool {
         let most = if across { MOST_SHORT_ACROSS } else { MOST_SHORT };
-        let is_of_type = [true, false].iter().any(|&from_8_0| Self::of(bytes, from_8_0).contains(&self));
+        let older = Some(Capability::new(7, 5));
+        let is_of_type = [None, older].iter().any(|&device| Self::of(bytes, device).contains(&self));
         is_of_type && (self != Self::Short || k <= most)
+    }
+
+    /// Whether it takes only products of which all matrices may be accessed by 16 bytes: where they, their rows and the
+    /// matrices of a batch begin at multiples of that, and lines of A and B are whole multiples.
+    pub const fn needs_alignment(self) -> bool {
+        matches!(self, Self::TensorAligned)
     }
 
     /// What it is called.
@@ -107,6 +131,7 @@ impl Kernel {
             Self::Low => "low",
             Self::Flat => "flat",
             Self::Double => "double",
+            Self::TensorAligned => "tensor_aligned",
             Self::TensorLarge => "tensor_large",
             Self::TensorMedium => "tensor_medium",
             Self::TensorHalves => "tensor_halves",
@@ -117,22 +142,27 @@ impl Kernel {
     }
 
     /// The one that takes the least time on so many multiprocessors.
-    pub(super) fn choose(from_8_0: bool, multiprocessors: u32, shape: Shape, parts: (u64, u64)) -> Self {
-        let asked = (from_8_0, multiprocessors, shape, parts);
-        kept(&LAST, asked, || Self::fastest(from_8_0, multiprocessors, shape, parts))
+    pub(super) fn choose(
+        capability: Option<Capability>,
+        multiprocessors: u32,
+        shape: Shape,
+        parts: (u64, u64),
+    ) -> Self {
+        let asked = (capability, multiprocessors, shape, parts);
+        kept(&LAST, asked, || Self::fastest(capability, multiprocessors, shape, parts))
     }
 
-    fn fastest(from_8_0: bool, multiprocessors: u32, shape: Shape, (parts, piece): (u64, u64)) -> Self {
-        let kernels = Self::of(shape.bytes as usize, from_8_0);
-        let timed =
-            kernels.iter().map(|&kernel| (clocks(kernel, shape, parts, piece, multiprocessors), kernel));
+    fn fastest(
+        capability: Option<Capability>,
+        multiprocessors: u32,
+        shape: Shape,
+        (parts, piece): (u64, u64),
+    ) -> Self {
+        let kernels = Self::of(shape.bytes as usize, capability).iter();
+        let kernels = kernels.filter(|kernel| shape.aligned || !kernel.needs_alignment());
+        let timed = kernels.map(|&kernel| (clocks(kernel, shape, parts, piece, multiprocessors), kernel));
         let fastest = timed.reduce(|best, other| if other.0 < best.0 { other } else { best });
         fastest.expect("every type has a kernel").1
-    }
-
-    /// Whether only devices from 8.0 on have it.
-    pub fn is_from_8_0(self) -> bool {
-        !matches!(self, Self::Medium | Self::Double | Self::Short | Self::Small)
     }
 
     /// Its tile.
@@ -144,6 +174,7 @@ impl Kernel {
             Self::Low => GEMM_LOW_F32,
             Self::Flat => GEMM_FLAT_F32,
             Self::Double => GEMM_F64,
+            Self::TensorAligned => aligned::TILE,
             Self::TensorLarge => GEMM_TENSOR_F64,
             Self::TensorMedium => GEMM_TENSOR_MEDIUM_F64,
             Self::TensorHalves => GEMM_TENSOR_HALVES_F64,
@@ -168,6 +199,7 @@ impl Kernel {
     pub(super) const fn shared_bytes(self, bytes: usize) -> u32 {
         match self {
             Self::Small => small::shared_bytes(bytes as u32),
+            Self::TensorAligned => aligned::shared_bytes(),
             _ => self.tile().shared_bytes(),
         }
     }
@@ -195,6 +227,7 @@ impl Kernel {
             Self::Low => (4.0, 10.0, 0.608, 410.0, [3480.0, 2200.0]),
             Self::Flat => (3.0, 12.0, 0.475, 190.0, [1790.0, 2160.0]),
             Self::Double => (2.0, 8.0, 0.25, 350.0, [4000.0, 2500.0]),
+            Self::TensorAligned => (2.0, 8.0, 0.88, 600.0, [3000.0, 3000.0]),
             Self::TensorLarge => (1.0, 8.0, 0.75, 340.0, [0.0, 13_400.0]),
             Self::TensorMedium => (3.0, 6.0, 0.682, 1650.0, [4410.0, 2270.0]),
             Self::TensorHalves => (2.0, 8.5, 0.638, 840.0, [3360.0, 2800.0]),
@@ -218,7 +251,7 @@ impl Kernel {
             Self::TensorMedium => (3.0, 6.0, 0.7),
             Self::TensorFlat => (3.0, 8.0, 0.55),
             // They came later.
-            Self::TensorHalves | Self::Short | Self::Small => (0.0, 0.0, 0.0),
+            Self::TensorAligned | Self::TensorHalves | Self::Short | Self::Small => (0.0, 0.0, 0.0),
         };
         Rate { blocks, warps, fraction, stage: 350.0, ends: [2000.0, 0.0] }
     }

@@ -12,7 +12,10 @@ pub use vector::AsVector;
 use std::cell::Cell;
 use std::thread::LocalKey;
 
-use gpu_linalg_kernels::gemm::{ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, grid, is_folded};
+use gpu_core::Capability;
+use gpu_linalg_kernels::gemm::{
+    ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, aligned, grid, is_folded,
+};
 use gpu_std::launch::LaunchConfig;
 
 use super::{blocks, extent};
@@ -107,8 +110,8 @@ fn pitch(bytes: usize, n: usize) -> usize {
 impl Plan {
     /// The plan for C of the given layout, which is not empty, and elements of `bytes` bytes, 4 or 8.
     ///
-    /// `from_8_0` says whether the device has that compute capability: tensor cores for `f64`, and shared memory for
-    /// the widest tiles of `f32`; `multiprocessors` are its. The order of combination depends on neither. `addresses`
+    /// `capability` is the device's ([`gpu_core::Device::capability`]): tensor cores for `f64` and shared memory for the
+    /// widest tiles of `f32` came with 8.0, larger operations with 9.0; `multiprocessors` are its. The order of combination depends on neither. `addresses`
     /// are those of A, B, C and the scratch memory, which is not used where `sums` are [`Sums::Chains`].
     /// With a `triangle` only that part of C, which is square, is computed.
     ///
@@ -116,7 +119,7 @@ impl Plan {
     /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
     pub fn new(
         bytes: usize,
-        from_8_0: bool,
+        capability: Option<Capability>,
         multiprocessors: u32,
         layouts: [BatchLayout; 3],
         addresses: [u64; 4],
@@ -125,13 +128,14 @@ impl Plan {
     ) -> Result<Self, Error> {
         let view = Seen::new(bytes, layouts, addresses, sums, triangle)?;
         let parts = (view.split.parts as u64, view.split.piece as u64);
-        view.plan(Kernel::choose(from_8_0, multiprocessors, view.shape(), parts))
+        view.plan(Kernel::choose(capability, multiprocessors, view.shape(), parts))
     }
 
     /// [`Plan::new`] for a kernel of the caller's choice.
     ///
     /// # Errors
-    /// As [`Plan::new`]; [`Error::KernelNotFor`] where [`Kernel::takes`] says no.
+    /// As [`Plan::new`]; [`Error::KernelNotFor`] where [`Kernel::takes`] says no; [`Error::NotAligned`] where the kernel
+    /// [needs alignment](Kernel::needs_alignment).
     pub fn with_kernel(
         kernel: Kernel,
         bytes: usize,
@@ -144,6 +148,9 @@ impl Plan {
         let (k, across) = (view.k as usize, view.shape().across);
         if !kernel.takes(bytes, k, across) {
             return Err(Error::KernelNotFor { kernel: kernel.name(), bytes, k });
+        }
+        if kernel.needs_alignment() && !view.is_aligned() {
+            return Err(Error::NotAligned { kernel: kernel.name() });
         }
         view.plan(kernel)
     }
@@ -201,7 +208,27 @@ impl Seen {
         let [m, n, k] = [self.m, self.n, self.k].map(u64::from);
         let (count, bytes) = (self.c.0.count as u64, self.bytes as u64);
         let across = self.b.0.matrix.order() == Order::ColumnMajor;
-        cost::Shape { m, n, k, count, bytes, half: self.triangle.is_some(), across }
+        let half = self.triangle.is_some();
+        cost::Shape { m, n, k, count, bytes, half, across, aligned: self.is_aligned() }
+    }
+
+    /// Whether a matrix, its lines and the matrices of its batch begin at multiples of 16 bytes.
+    fn is_side_aligned(&self, (layout, address): (BatchLayout, u64)) -> bool {
+        let strides = (layout.matrix.leading_dimension() | layout.stride) * self.bytes;
+        address.is_multiple_of(16) && strides.is_multiple_of(16)
+    }
+
+    /// Whether all may be accessed by 16 bytes: see [`Kernel::needs_alignment`].
+    fn is_aligned(&self) -> bool {
+        let whole =
+            |(layout, _): (BatchLayout, u64)| (layout.matrix.contiguous() * self.bytes).is_multiple_of(16);
+        let is_whole = [self.a, self.b].iter().all(|&side| whole(side) && self.is_side_aligned(side));
+        let of_c = if self.split.is_finished_apart() {
+            self.scratch.is_multiple_of(16)
+        } else {
+            self.is_side_aligned(self.c)
+        };
+        is_whole && of_c
     }
 
     fn plan(&self, kernel: Kernel) -> Result<Plan, Error> {
@@ -209,15 +236,14 @@ impl Seen {
         let tile = kernel.tile();
         let (c, count) = (self.c.0, self.c.0.count);
         let (parts, piece) = (split.parts as u32, split.piece as u32);
-        let aligned = |(layout, address): (BatchLayout, u64)| {
-            let strides = (layout.matrix.leading_dimension() | layout.stride) * bytes;
-            address.is_multiple_of(16) && strides.is_multiple_of(16)
-        };
         let operand = |side: (BatchLayout, u64), along_k: Order, rows: u32, extent: u32| {
             let (leading, batch) = (side.0.matrix.leading_dimension() as u64, side.0.stride as u64);
             let whole = (extent as usize * bytes).is_multiple_of(16);
             let along_k = side.0.matrix.order() == along_k;
-            Operand::new(tile, rows, leading, batch, along_k, whole && aligned(side)).cut(piece)
+            if kernel.needs_alignment() {
+                return aligned::operand(rows, leading, batch, along_k).cut(piece);
+            }
+            Operand::new(tile, rows, leading, batch, along_k, whole && self.is_side_aligned(side)).cut(piece)
         };
         let triangle = match self.triangle {
             None => ALL,
@@ -231,7 +257,7 @@ impl Seen {
             c_leading: c.matrix.leading_dimension() as u64,
             c_batch: c.stride as u64,
             c_part: 0,
-            c_vectors: aligned(self.c) as u32,
+            c_vectors: self.is_side_aligned(self.c) as u32,
             m,
             n,
             k,
@@ -295,30 +321,41 @@ mod tests {
 
     #[test]
     fn tiles_are_as_large_as_pays() {
-        let kernel = |bytes, from_8_0, m, n, k| {
+        let older = Some(Capability::new(7, 5));
+        let kernel = |bytes, capability, m, n, k| {
             let layouts = [(m, k), (k, n), (m, n)].map(|(m, n)| one(Layout::row_major(m, n).unwrap()));
-            Plan::new(bytes, from_8_0, 132, layouts, [0; 4], Sums::Parts, None).unwrap().kernel
+            Plan::new(bytes, capability, 132, layouts, [0; 4], Sums::Parts, None).unwrap().kernel
         };
-        assert_eq!(kernel(4, true, 4096, 4096, 4096), Kernel::Wide);
-        assert_eq!(kernel(4, true, 20_000, 128, 128), Kernel::Medium);
-        assert_eq!(kernel(4, true, 10, 4000, 4000), Kernel::Flat);
-        assert_eq!(kernel(4, true, 4000, 10, 4000), Kernel::Flat);
-        assert_eq!(kernel(4, false, 4096, 4096, 4096), Kernel::Medium);
-        assert_eq!(kernel(8, true, 4096, 4096, 4096), Kernel::TensorLarge);
-        assert_eq!(kernel(8, true, 512, 512, 512), Kernel::TensorHalves);
-        assert_eq!(kernel(4, true, 512, 512, 512), Kernel::Medium);
-        assert_eq!(kernel(8, true, 10, 4000, 4000), Kernel::TensorFlat);
-        assert_eq!(kernel(8, false, 4096, 4096, 4096), Kernel::Double);
+        assert_eq!(kernel(4, None, 4096, 4096, 4096), Kernel::Wide);
+        assert_eq!(kernel(4, None, 20_000, 128, 128), Kernel::Medium);
+        assert_eq!(kernel(4, None, 10, 4000, 4000), Kernel::Flat);
+        assert_eq!(kernel(4, None, 4000, 10, 4000), Kernel::Flat);
+        assert_eq!(kernel(4, older, 4096, 4096, 4096), Kernel::Medium);
+        assert_eq!(kernel(8, None, 4096, 4096, 4096), Kernel::TensorAligned);
+        assert_eq!(kernel(8, None, 4097, 4097, 4097), Kernel::TensorLarge);
+        assert_eq!(kernel(8, Some(Capability::new(8, 0)), 4096, 4096, 4096), Kernel::TensorLarge);
+        assert_eq!(kernel(8, None, 512, 512, 512), Kernel::TensorHalves);
+        assert_eq!(kernel(4, None, 512, 512, 512), Kernel::Medium);
+        assert_eq!(kernel(8, None, 10, 4000, 4000), Kernel::TensorFlat);
+        assert_eq!(kernel(8, older, 4096, 4096, 4096), Kernel::Double);
     }
 
     #[test]
     fn blocks_and_shared_memory_are_within_what_devices_have() {
-        let plan = Plan::new(4, true, 132, [square(4096); 3], [0; 4], Sums::Parts, None).unwrap();
+        let plan = Plan::new(4, None, 132, [square(4096); 3], [0; 4], Sums::Parts, None).unwrap();
         assert_eq!((plan.launch.grid[0], plan.launch.block[0]), (512, 256));
         assert!(plan.launch.shared_bytes <= 99 << 10, "what one of 8.6 has for a block");
         for bytes in [4, 8] {
-            let before_8_0 =
-                Plan::new(bytes, false, 132, [square(4096); 3], [0; 4], Sums::Parts, None).unwrap();
+            let before_8_0 = Plan::new(
+                bytes,
+                Some(Capability::new(7, 5)),
+                132,
+                [square(4096); 3],
+                [0; 4],
+                Sums::Parts,
+                None,
+            )
+            .unwrap();
             assert!(before_8_0.launch.shared_bytes <= 64 << 10, "what a multiprocessor of 7.5 has");
         }
     }
@@ -326,8 +363,9 @@ mod tests {
     #[test]
     fn the_cut_does_not_depend_on_the_device() {
         let layouts = [(64, 5000), (5000, 64), (64, 64)].map(|(m, n)| one(Layout::row_major(m, n).unwrap()));
-        let parts = [(true, 132), (true, 16), (false, 40)].map(|(from_8_0, multiprocessors)| {
-            let plan = Plan::new(4, from_8_0, multiprocessors, layouts, [0; 4], Sums::Parts, None).unwrap();
+        let devices = [(None, 132), (Some(Capability::new(8, 0)), 16), (Some(Capability::new(7, 5)), 40)];
+        let parts = devices.map(|(capability, multiprocessors)| {
+            let plan = Plan::new(4, capability, multiprocessors, layouts, [0; 4], Sums::Parts, None).unwrap();
             (plan.product.parts, plan.product.piece)
         });
         assert!(parts[0].0 > 1 && parts == [parts[0]; 3], "{parts:?}");
@@ -339,7 +377,7 @@ mod tests {
         let column = |m, n| one(Layout::column_major(m, n).unwrap());
         let plan = Plan::new(
             4,
-            true,
+            None,
             132,
             [row(3, 5), column(5, 7), column(3, 7)],
             [16, 32, 64, 0],
@@ -359,7 +397,7 @@ mod tests {
         let vectors = |ld: usize, stride: usize, address: u64| {
             let matrix = Layout::row_major(8, 8).unwrap().with_leading_dimension(ld).unwrap();
             let layout = BatchLayout { matrix, count: 2, stride };
-            let plan = Plan::new(4, true, 132, [layout; 3], [address; 4], Sums::Parts, None).unwrap();
+            let plan = Plan::new(4, None, 132, [layout; 3], [address; 4], Sums::Parts, None).unwrap();
             (plan.product.a.vectors, plan.product.b.vectors, plan.product.c_vectors)
         };
         // A is contiguous along k, and never copied by 16 bytes.
@@ -373,10 +411,10 @@ mod tests {
     fn what_is_too_large_is_refused() {
         let wide = one(Layout::row_major(1, (1 << 30) + 1).unwrap());
         let inner = one(Layout::row_major(1, 1).unwrap());
-        let error = Plan::new(4, true, 132, [inner, wide, wide], [0; 4], Sums::Parts, None).unwrap_err();
+        let error = Plan::new(4, None, 132, [inner, wide, wide], [0; 4], Sums::Parts, None).unwrap_err();
         assert!(matches!(error, Error::ExtentTooLarge { actual, .. } if actual == (1 << 30) + 1), "{error}");
         let huge = BatchLayout { count: 1 << 40, ..inner };
-        let error = Plan::new(4, true, 132, [huge; 3], [0; 4], Sums::Parts, None).unwrap_err();
+        let error = Plan::new(4, None, 132, [huge; 3], [0; 4], Sums::Parts, None).unwrap_err();
         assert!(matches!(error, Error::TooManyBlocks { blocks, .. } if blocks == 1 << 40), "{error}");
     }
 }

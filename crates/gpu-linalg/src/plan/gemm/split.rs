@@ -83,12 +83,14 @@ impl Split {
             bytes: bytes as u64,
             half,
             across: false,
+            aligned: false,
         };
         let mut chosen = (f64::INFINITY, whole);
         // Some kernels came later: what they take is not to change the order of the sums.
-        let is_of_old =
-            |kernel: &&Kernel| !matches!(kernel, Kernel::TensorHalves | Kernel::Short | Kernel::Small);
-        for &kernel in Kernel::of(bytes, true).iter().filter(is_of_old) {
+        let is_of_old = |kernel: &&Kernel| {
+            !matches!(kernel, Kernel::TensorAligned | Kernel::TensorHalves | Kernel::Short | Kernel::Small)
+        };
+        for &kernel in Kernel::of(bytes, None).iter().filter(is_of_old) {
             let mut consider = |split: Self| {
                 let parts = (split.parts as u64, split.piece as u64);
                 let time = clocks_of_parts(kernel, shape, parts, MULTIPROCESSORS, turned);
