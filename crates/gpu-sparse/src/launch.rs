@@ -205,8 +205,9 @@ pub(crate) fn check<T: Element>(matrix: &CsrView<'_, T>) -> Result<[u32; check::
     Ok(words)
 }
 
-/// What the kernel of the checks of triangles finds in a square matrix with rows; and, if it is asked for, what the choice
-/// of a solver rests on, but for the number of levels, which is 0. That says nothing where the matrix is no triangle.
+/// What the kernel of the checks of triangles finds in a square matrix with rows; and, if it is asked for, what the
+/// choice of a solver rests on, but for the number of levels, which is 0. That says nothing where the matrix is no
+/// triangle.
 pub(crate) fn check_triangle<T: Element>(
     matrix: &CsrView<'_, T>,
     (side, diagonal): (Side, Diagonal),
@@ -226,8 +227,8 @@ pub(crate) fn check_triangle<T: Element>(
     unsafe { stream.launch::<check::sparse_triangle>(linear(matrix.rows), arguments)? };
     if has_profile {
         let arguments = (matrix.offsets, matrix.indices, found.slice_mut(CHECKS..), shape);
-        // SAFETY: the matrix was checked, and the kernel holds what its rows wait for to earlier ones; there are as many
-        // words as are found.
+        // SAFETY: the matrix was checked, and the kernel holds what its rows wait for to earlier ones; there are as
+        // many words as are found.
         unsafe { stream.launch::<order::sparse_profile>(striding(matrix.rows), arguments)? };
     }
     found.copy_to(&mut words)?;
@@ -359,8 +360,8 @@ pub(crate) fn rows_of_entries<T: Element>(
     Ok(())
 }
 
-/// Enqueues the keys of entries, at least one, with so many bits for the column, and looks for entries that are outside of
-/// the matrix or do not ascend ([`convert::FOUND`]).
+/// Enqueues the keys of entries, at least one, with so many bits for the column, and looks for entries that are outside
+/// of the matrix or do not ascend ([`convert::FOUND`]).
 pub(crate) fn keys(
     stream: &Stream,
     (rows, columns): (View<'_, u32>, View<'_, u32>),

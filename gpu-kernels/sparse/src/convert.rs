@@ -22,8 +22,8 @@ pub fn sparse_count(numbers: Global<u32>, counts: GlobalMut<u32>, len: u32) {
     }
 }
 
-/// The last of the rows from `low` on, before row `high`, that starts at or before an entry; behind it are those that start
-/// later. Row `low` does.
+/// The last of the rows from `low` on, before row `high`, that starts at or before an entry; behind it are those that
+/// start later. Row `low` does.
 #[device]
 #[inline(always)]
 fn row_of(offsets: Global<u32>, entry: u32, (mut low, mut high): (u32, u32)) -> u32 {
@@ -90,8 +90,8 @@ pub const FOUND: u32 = 2;
 pub const KEYS_SHARED_BYTES: u32 = SharedLayout::new().array::<u32>(1).bytes();
 
 /// The key by which entries are sorted, the row above the column, which has `bits` of it, and what [`FOUND`] says: a
-/// thread an entry, in blocks of [`THREADS`], with [`KEYS_SHARED_BYTES`]. Of entries in no order half do not stand after
-/// the one before: a block says so once.
+/// thread an entry, in blocks of [`THREADS`], with [`KEYS_SHARED_BYTES`]. Of entries in no order half do not stand
+/// after the one before: a block says so once.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_keys(
     rows: Global<u32>,

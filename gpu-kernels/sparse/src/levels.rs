@@ -7,16 +7,16 @@
 //!
 //! * The rows of a warp do not wait for each other: once they know what comes from earlier rows, the rest passes from
 //!   lane to lane by shuffles. Where rows need only the one before, that is a scan: the level of a chain is a maximum
-//!   of sums, and a chain is finished as soon as its own rows know what they need, whatever others of the warp wait for:
-//!   two lines of a grid of which a warp has parts do not wait for each other.
+//!   of sums, and a chain is finished as soon as its own rows know what they need, whatever others of the warp wait
+//!   for: two lines of a grid of which a warp has parts do not wait for each other.
 //! * The block's last rows are waited for in shared memory, in a ring of words that say whose level they hold. What other
 //!   blocks have, or what the ring has lost, is waited for in global memory.
 //! * No thread waits in a loop of its own: all lanes of a warp ask once, and go round together while one of them lacks
 //!   something. And blocks take their rows by a ticket: what a block waits for is a block's that runs.
 //!
-//! What all rows on the device ask for again and again is what the time of wide levels goes into. So a lane asks for all
-//! of [`AT_ONCE`] entries once, and from then on for one of those that it lacks: the nearest, which is likely to be the
-//! last to be known. Once it is, the lane asks for all others that it lacks.
+//! What all rows on the device ask for again and again is what the time of wide levels goes into. So a lane asks for
+//! all of [`AT_ONCE`] entries once, and from then on for one of those that it lacks: the nearest, which is likely to be
+//! the last to be known. Once it is, the lane asks for all others that it lacks.
 //!
 //! A block has [`Rows::chunk`] rows, and its warps walk through them, 32 rows at a time. Few rows a block let as many
 //! rows wait as fit on the device. But where most rows need the one before and one at a distance that is the same for
@@ -90,8 +90,8 @@ impl Rows {
         self.beside_of((start, end), diagonal, stored, row)
     }
 
-    /// Where the diagonal of a row with these bounds stands, if it is stored. There is an entry, as a diagonal is stored
-    /// that is read.
+    /// Where the diagonal of a row with these bounds stands, if it is stored. There is an entry, as a diagonal is
+    /// stored that is read.
     #[device]
     #[inline(always)]
     fn diagonal(&self, (start, end): (u32, u32)) -> u32 {
@@ -236,8 +236,8 @@ fn batch(first: u32, end: u32) -> u32 {
     if left < AT_ONCE { (1 << left) - 1 } else { (1 << AT_ONCE) - 1 }
 }
 
-/// The levels of the rows of chains, of which `level` is known from rows before: `before` rows a row hangs on, one after
-/// the other. It has to be known of those alone.
+/// The levels of the rows of chains, of which `level` is known from rows before: `before` rows a row hangs on, one
+/// after the other. It has to be known of those alone.
 #[device]
 #[inline(always)]
 fn in_chains(mut level: u32, before: u32) -> u32 {
@@ -292,8 +292,8 @@ pub fn sparse_levels(
     let base = draw(ticket, room) * shape.chunk;
     let end = if shape.rows - base > shape.chunk { base + shape.chunk } else { shape.rows };
     let known = Known { levels, ring, base };
-    // The bounds of the lane's row in a window. Numbers of two windows further do not overflow: rows and entries together
-    // are 2048 fewer than 32 bits hold.
+    // The bounds of the lane's row in a window. Numbers of two windows further do not overflow: rows and entries
+    // together are 2048 fewer than 32 bits hold.
     let read = |window: u32| {
         let number = window + warp::lane_id();
         if number < end { bounds(offsets, shape.numbered(number), shape.entries) } else { (0, 0) }
@@ -371,13 +371,14 @@ fn levels_of_window(
     let outer = if window > 0 { rest.left - count } else { 0 };
     let (links, are_chains) = links(columns);
     let links = if are_chains { links } else { 0 };
-    // How many rows before this one it hangs on, one after the other. Those have to be ready for its level; where a window
-    // is no chains, its rows that need any of it come last.
+    // How many rows before this one it hangs on, one after the other. Those have to be ready for its level; where a
+    // window is no chains, its rows that need any of it come last.
     let before = (!(links << (31 - lane))).leading_zeros();
     let is_last = !are_chains && columns != 0;
     let needed = u32::MAX >> (31 - lane) & u32::MAX << (lane - before);
 
-    // The entries of which not all are known start with `first`, `unknown` of them, and for one that it lacks a lane waits.
+    // The entries of which not all are known start with `first`, `unknown` of them, and for one that it lacks a lane
+    // waits.
     let (mut level, mut first, mut awaited) = (1, 0, NONE);
     let mut unknown = batch(first, outer);
     let mut ready = outer == 0;

@@ -45,10 +45,10 @@ pub const fn classes(longest: u32) -> u32 {
     if longest == 0 { 1 } else { class(longest) + 2 }
 }
 
-/// How many rows each group has, `CLASSES · (level - 1) + class`, and a key for each row that ascends as its group does,
-/// `classes · (level - 1) + class`, where rows without entries have the last of so many classes: any number of blocks of
-/// [`THREADS`], with [`groups_shared_bytes`]. `counts` is zero before, of `count` groups. What the levels say otherwise is
-/// taken for the last group.
+/// How many rows each group has, `CLASSES · (level - 1) + class`, and a key for each row that ascends as its group
+/// does, `classes · (level - 1) + class`, where rows without entries have the last of so many classes: any number of
+/// blocks of [`THREADS`], with [`groups_shared_bytes`]. `counts` is zero before, of `count` groups. What the levels say
+/// otherwise is taken for the last group.
 ///
 /// Many rows are of few groups: up to [`MOST_COUNTERS`] of them are counted by each block, then added.
 #[device]
@@ -116,8 +116,8 @@ pub fn sparse_groups(
     groups(offsets, indices, levels, |row, key| keys.write(row, key), counts, shape, count, classes);
 }
 
-/// The same with keys of 8 bits, where all levels together have no more than 256 classes: a sort reads and writes a quarter
-/// of the keys then, once. See the module's source.
+/// The same with keys of 8 bits, where all levels together have no more than 256 classes: a sort reads and writes a
+/// quarter of the keys then, once. See the module's source.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_groups_narrow(
     offsets: Global<u32>,

@@ -12,8 +12,8 @@ use crate::matrix::{Coo, CooView, Csr, CsrView, check, first_difference};
 use crate::reference;
 
 /// The entries of a list as compressed rows, computed where they live: sorted by row and column, those in the same
-/// place added in the order in which they stand. What is sorted, and has no place twice, is found to be, and copied. Waits
-/// for it.
+/// place added in the order in which they stand. What is sorted, and has no place twice, is found to be, and copied.
+/// Waits for it.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] where an entry stands outside of the matrix; [`Error::Device`] where memory does not suffice

@@ -108,8 +108,8 @@ impl RowOrder {
     }
 }
 
-/// Keys of a triangle's rows, which ascend as the rows' groups do: as narrow as they can be, so that few bits are sorted, and
-/// few bytes moved.
+/// Keys of a triangle's rows, which ascend as the rows' groups do: as narrow as they can be, so that few bits are
+/// sorted, and few bytes moved.
 #[derive(Debug)]
 pub(super) struct RowKeys {
     keys: Keys,

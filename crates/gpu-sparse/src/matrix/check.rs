@@ -94,8 +94,8 @@ pub(crate) fn triangle<T: Element>(
     profiled(matrix, side, diagonal, false).map(drop)
 }
 
-/// The same; and, if it is asked for, what the choice of a solver rests on, but for the number of levels, which is 0. One
-/// wait finds both.
+/// The same; and, if it is asked for, what the choice of a solver rests on, but for the number of levels, which is 0.
+/// One wait finds both.
 pub(crate) fn profiled<T: Element>(
     matrix: &CsrView<'_, T>,
     side: Side,

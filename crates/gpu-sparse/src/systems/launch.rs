@@ -44,8 +44,8 @@ pub(crate) fn tasks(
     Ok(())
 }
 
-/// Enqueues the unit of each row of an order with these tasks, and the row of each unit, at least one, whose first it is;
-/// other units' positions.
+/// Enqueues the unit of each row of an order with these tasks, and the row of each unit, at least one, whose first it
+/// is; other units' positions.
 pub(crate) fn units(
     stream: &Stream,
     (order, tasks): (View<'_, u32>, View<'_, u32>),
@@ -123,8 +123,8 @@ impl GroupKey for u8 {
     type Kernel = order::sparse_groups_narrow;
 }
 
-/// Enqueues how many rows each group of a triangle's rows has, and a key of its group for each row: of so many classes a
-/// level, which all fit the keys.
+/// Enqueues how many rows each group of a triangle's rows has, and a key of its group for each row: of so many classes
+/// a level, which all fit the keys.
 pub(crate) fn groups<T: Element, K: GroupKey>(
     stream: &Stream,
     a: &CsrView<'_, T>,
