@@ -134,7 +134,7 @@ mod sealed {
                 Self,
             ),
         >;
-        /// Keys, order, places, values, rows, columns, sums, how many.
+        /// Keys, order, places, values, rows, columns, sums, bits of columns, how many.
         type Add: Kernel<
             Arguments = (
                 Global<u64>,
@@ -144,6 +144,7 @@ mod sealed {
                 GlobalMut<u32>,
                 GlobalMut<u32>,
                 GlobalMut<Self>,
+                u32,
                 u32,
             ),
         >;
@@ -186,7 +187,7 @@ pub(crate) fn linear(len: usize) -> LaunchConfig {
 }
 
 /// Threads that go over `len` elements, at least one: so few that what their warps find is soon added.
-fn striding(len: usize) -> LaunchConfig {
+pub(crate) fn striding(len: usize) -> LaunchConfig {
     let all = linear(len);
     LaunchConfig::linear(all.grid[0].min(1024), THREADS)
 }
@@ -204,22 +205,35 @@ pub(crate) fn check<T: Element>(matrix: &CsrView<'_, T>) -> Result<[u32; check::
     Ok(words)
 }
 
-/// What the kernel of the checks of triangles finds in a square matrix with rows.
+/// What the kernel of the checks of triangles finds in a square matrix with rows; and, if it is asked for, what the
+/// choice of a solver rests on, but for the number of levels, which is 0. That says nothing where the matrix is no
+/// triangle.
 pub(crate) fn check_triangle<T: Element>(
     matrix: &CsrView<'_, T>,
-    side: Side,
-    diagonal: Diagonal,
-) -> Result<[u32; check::TRIANGLE_CHECKS as usize], Error> {
+    (side, diagonal): (Side, Diagonal),
+    has_profile: bool,
+) -> Result<([u32; check::TRIANGLE_CHECKS as usize], Profile), Error> {
+    const CHECKS: usize = check::TRIANGLE_CHECKS as usize;
     let stream = matrix.device().default_stream();
-    let mut found = stream.device().upload(&[gpu_sparse_kernels::NONE; check::TRIANGLE_CHECKS as usize])?;
-    let Rows { rows, entries, upper, unit, .. } = rows_of(matrix, side, diagonal);
-    let shape = check::Triangle { rows, upper, unit, words: (size_of::<T>() / 4) as u32, entries };
-    let arguments = (matrix.offsets, matrix.indices, matrix.values.untyped(), shape, &mut found);
+    let mut words = [0; CHECKS + order::FOUND as usize];
+    words[..CHECKS].fill(NONE);
+    let mut found = stream.device().upload(&words)?;
+    let shape = rows_of(matrix, side, diagonal);
+    let Rows { rows, entries, upper, unit, .. } = shape;
+    let triangle = check::Triangle { rows, upper, unit, words: (size_of::<T>() / 4) as u32, entries };
+    let checks = found.slice_mut(..CHECKS);
+    let arguments = (matrix.offsets, matrix.indices, matrix.values.untyped(), triangle, checks);
     // SAFETY: the matrix was checked; of its values the kernel reads words within their bytes.
     unsafe { stream.launch::<check::sparse_triangle>(linear(matrix.rows), arguments)? };
-    let mut words = [0; check::TRIANGLE_CHECKS as usize];
+    if has_profile {
+        let arguments = (matrix.offsets, matrix.indices, found.slice_mut(CHECKS..), shape);
+        // SAFETY: the matrix was checked, and the kernel holds what its rows wait for to earlier ones; there are as
+        // many words as are found.
+        unsafe { stream.launch::<order::sparse_profile>(striding(matrix.rows), arguments)? };
+    }
     found.copy_to(&mut words)?;
-    Ok(words)
+    let [wrong, missing, zero, longest, near, stride, aligned] = words;
+    Ok(([wrong, missing, zero], Profile { rows, levels: 0, longest, near, stride, aligned }))
 }
 
 /// A triangle, as the kernels take it.
@@ -238,22 +252,6 @@ pub(crate) fn differ(one: View<'_, u32>, other: View<'_, u32>) -> Result<Option<
     let mut word = [0];
     found.copy_to(&mut word)?;
     Ok((word[0] != NONE).then_some(word[0] as usize))
-}
-
-/// What the choice of a solver rests on, of a triangle with rows, but for the number of levels, which is 0.
-pub(crate) fn profile<T: Element>(
-    stream: &Stream,
-    a: &CsrView<'_, T>,
-    shape: Rows,
-) -> Result<Profile, Error> {
-    let mut found = stream.device().zeroed::<u32>(order::FOUND as usize)?;
-    let arguments = (a.offsets, a.indices, &mut found, shape);
-    // SAFETY: the matrix was found to be that triangle; there are as many words as are found.
-    unsafe { stream.launch::<order::sparse_profile>(striding(a.rows), arguments)? };
-    let mut words = [0; order::FOUND as usize];
-    found.copy_to(&mut words)?;
-    let [longest, near, stride, aligned] = words;
-    Ok(Profile { rows: shape.rows, levels: 0, longest, near, stride, aligned })
 }
 
 /// Enqueues `C = alpha · A · B + beta · C` of a matrix with rows.
@@ -339,35 +337,6 @@ pub(crate) fn levels<T: Element>(
     Ok(())
 }
 
-/// Enqueues the groups of a triangle's rows, and how many rows each has.
-pub(crate) fn groups<T: Element>(
-    stream: &Stream,
-    a: &CsrView<'_, T>,
-    shape: Rows,
-    levels: &Buffer<u32>,
-    groups: &mut Buffer<u32>,
-    mut counts: ViewMut<'_, u32>,
-) -> Result<(), Error> {
-    assert!(levels.len() == a.rows && groups.len() == a.rows);
-    stream.memset(counts.reborrow(), 0)?;
-    let count = counts.len() as u32;
-    let launch = striding(a.rows).shared(order::groups_shared_bytes(count));
-    let arguments = (a.offsets, a.indices, levels, groups, counts, shape, count);
-    // SAFETY: the matrix was checked, and there is a level and a group for each of its rows; the kernel holds groups to
-    // the counts.
-    unsafe { stream.launch::<order::sparse_groups>(launch, arguments)? };
-    Ok(())
-}
-
-/// Enqueues the numbers of warps of groups of rows, at least one group.
-pub(crate) fn warps(stream: &Stream, counts: View<'_, u32>, warps: ViewMut<'_, u32>) -> Result<(), Error> {
-    assert_eq!(counts.len(), warps.len());
-    let groups = counts.len() as u32;
-    // SAFETY: there is a count and a number for each group.
-    unsafe { stream.launch::<order::sparse_warps>(linear(counts.len()), (counts, warps, groups))? };
-    Ok(())
-}
-
 /// Enqueues the counts of `numbers`, at least one, all of them less than there are counts.
 pub(crate) fn count(stream: &Stream, numbers: View<'_, u32>, counts: ViewMut<'_, u32>) -> Result<(), Error> {
     let mut counts = counts;
@@ -385,23 +354,27 @@ pub(crate) fn rows_of_entries<T: Element>(
     rows: &mut Buffer<u32>,
 ) -> Result<(), Error> {
     let arguments = (a.offsets, rows, a.rows as u32, a.indices.len() as u32);
+    let launch = linear(a.indices.len()).shared(convert::ROWS_SHARED_BYTES);
     // SAFETY: there is an offset more than rows, and a row for each entry.
-    unsafe { stream.launch::<convert::sparse_rows>(linear(a.indices.len()), arguments)? };
+    unsafe { stream.launch::<convert::sparse_rows>(launch, arguments)? };
     Ok(())
 }
 
-/// Enqueues the keys of entries, at least one, and looks for one that is outside of the matrix.
+/// Enqueues the keys of entries, at least one, with so many bits for the column, and looks for entries that are outside
+/// of the matrix or do not ascend ([`convert::FOUND`]).
 pub(crate) fn keys(
     stream: &Stream,
     (rows, columns): (View<'_, u32>, View<'_, u32>),
-    (row_count, column_count): (usize, usize),
+    (row_count, column_count, bits): (usize, usize, u32),
     keys: &mut Buffer<u64>,
     found: &mut Buffer<u32>,
 ) -> Result<(), Error> {
     let len = rows.len();
-    let arguments = (rows, columns, keys, found, row_count as u32, column_count as u32, len as u32);
-    // SAFETY: there are as many rows, columns and keys, and one word that is found.
-    unsafe { stream.launch::<convert::sparse_keys>(linear(len), arguments)? };
+    assert_eq!(found.len(), convert::FOUND as usize);
+    let arguments = (rows, columns, keys, found, row_count as u32, column_count as u32, bits, len as u32);
+    let launch = linear(len).shared(convert::KEYS_SHARED_BYTES);
+    // SAFETY: there are as many rows, columns and keys, and the words that are found.
+    unsafe { stream.launch::<convert::sparse_keys>(launch, arguments)? };
     Ok(())
 }
 
@@ -413,17 +386,17 @@ pub(crate) fn heads(stream: &Stream, keys: &Buffer<u64>, heads: &mut Buffer<u32>
     Ok(())
 }
 
-/// Enqueues the sums of values of equal keys, at least one key; `places` are the inclusive sums of their heads, the
-/// last of them the outputs' length.
+/// Enqueues the sums of values of equal keys, at least one key, which have the column in so many bits; `places` are the
+/// inclusive sums of their heads, the last of them the outputs' length.
 pub(crate) fn add<T: Element>(
     stream: &Stream,
-    keys: &Buffer<u64>,
+    (keys, bits): (&Buffer<u64>, u32),
     (order, places): (&Buffer<u32>, &Buffer<u32>),
     values: View<'_, T>,
     (rows, columns, sums): (&mut Buffer<u32>, &mut Buffer<u32>, &mut Buffer<T>),
 ) -> Result<(), Error> {
     let len = keys.len();
-    let arguments = (keys, order, places, values, rows, columns, sums, len as u32);
+    let arguments = (keys, order, places, values, rows, columns, sums, bits, len as u32);
     // SAFETY: the order is one of the values, and places are those of the outputs.
     unsafe { stream.launch::<T::Add>(linear(len), arguments)? };
     Ok(())

@@ -3,8 +3,11 @@
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
-use gpu_std::thread::index_1d;
+use gpu_std::shared::{self, SharedLayout};
+use gpu_std::thread::{index_1d, sync_threads, thread_idx_x};
 use gpu_std::{device, keep_rolled, kernel, warp};
+
+use crate::THREADS;
 
 /// How often each number occurs: a thread a number, in blocks of [`THREADS`](crate::THREADS). `counts` is zero before.
 /// Lanes with the same number add together.
@@ -19,23 +22,42 @@ pub fn sparse_count(numbers: Global<u32>, counts: GlobalMut<u32>, len: u32) {
     }
 }
 
-/// The row of every entry: a thread an entry, in blocks of [`THREADS`](crate::THREADS).
+/// The last of the rows from `low` on, before row `high`, that starts at or before an entry; behind it are those that
+/// start later. Row `low` does.
+#[device]
+#[inline(always)]
+fn row_of(offsets: Global<u32>, entry: u32, (mut low, mut high): (u32, u32)) -> u32 {
+    while high - low > 1 {
+        keep_rolled();
+        let middle = low + (high - low) / 2;
+        if offsets.read_only(middle) <= entry {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Bytes of dynamic shared memory of a block of [`sparse_rows()`].
+pub const ROWS_SHARED_BYTES: u32 = SharedLayout::new().array::<u32>(2).bytes();
+
+/// The row of every entry: a thread an entry, in blocks of [`THREADS`], with [`ROWS_SHARED_BYTES`].
+///
+/// Two threads look for the rows of the block's first and last entry, all others between those, which are few.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_rows(offsets: Global<u32>, rows: GlobalMut<u32>, count: u32, entries: u32) {
-    let at = index_1d();
+    let ends = shared::dynamic().array::<u32>(2);
+    let (at, thread) = (index_1d(), thread_idx_x());
+    let first = at - thread;
+    let last = if entries - first > THREADS { first + THREADS - 1 } else { entries - 1 };
+    if thread.is_multiple_of(32) && thread < 64 {
+        let entry = if thread == 0 { first } else { last };
+        ends.write(thread / 32, row_of(offsets, entry, (0, count)));
+    }
+    sync_threads();
     if at < entries {
-        // The last row that starts at or before the entry: behind it are those that start later.
-        let (mut low, mut high) = (0, count);
-        while high - low > 1 {
-            keep_rolled();
-            let middle = low + (high - low) / 2;
-            if offsets.read_only(middle) <= at {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        rows.write(at, low);
+        rows.write(at, row_of(offsets, at, (ends.read(0), ends.read(1) + 1)));
     }
 }
 
@@ -60,8 +82,16 @@ pub fn sparse_narrow(
     }
 }
 
-/// The key by which entries are sorted, the row above the column, and the first entry, if any, that stands outside of
-/// the matrix: a thread an entry, in blocks of [`THREADS`](crate::THREADS). `found` is [`NONE`](crate::NONE) before.
+/// Words that [`sparse_keys()`] writes: the first entry, if any, that stands outside of the matrix; and the first of a
+/// block in which an entry does not stand after the one before it. They hold [`NONE`](crate::NONE) before.
+pub const FOUND: u32 = 2;
+
+/// Bytes of dynamic shared memory of a block of [`sparse_keys()`].
+pub const KEYS_SHARED_BYTES: u32 = SharedLayout::new().array::<u32>(1).bytes();
+
+/// The key by which entries are sorted, the row above the column, which has `bits` of it, and what [`FOUND`] says: a
+/// thread an entry, in blocks of [`THREADS`], with [`KEYS_SHARED_BYTES`]. Of entries in no order half do not stand
+/// after the one before: a block says so once.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_keys(
     rows: Global<u32>,
@@ -70,15 +100,33 @@ pub fn sparse_keys(
     found: GlobalMut<u32>,
     row_count: u32,
     column_count: u32,
+    bits: u32,
     len: u32,
 ) {
-    let at = index_1d();
+    let falls = shared::dynamic().array::<u32>(1);
+    let (at, thread) = (index_1d(), thread_idx_x());
+    if thread == 0 {
+        falls.write(0, 0);
+    }
+    sync_threads();
+    let mut does_fall = false;
     if at < len {
         let (row, column) = (rows.read_only(at), columns.read_only(at));
+        if at > 0 {
+            let before = rows.read_only(at - 1);
+            does_fall = row < before || row == before && column <= columns.read_only(at - 1);
+        }
         if row >= row_count || column >= column_count {
             found.atomic(0).fetch_min(at, Ordering::Relaxed, Scope::Device);
         }
-        keys.write(at, (row as u64) << 32 | column as u64);
+        keys.write(at, (row as u64) << bits | column as u64);
+    }
+    if warp::warp_vote_any(warp::FULL, does_fall) && warp::lane_id() == 0 {
+        falls.atomic(0).fetch_max(1, Ordering::Relaxed, Scope::Block);
+    }
+    sync_threads();
+    if thread == 0 && falls.read(0) != 0 {
+        found.atomic(1).fetch_min(at, Ordering::Relaxed, Scope::Device);
     }
 }
 
@@ -94,7 +142,7 @@ pub fn sparse_heads(keys: Global<u64>, heads: GlobalMut<u32>, len: u32) {
 
 /// The values of equal keys, added in the order in which they stand, from the first: a thread a key, in blocks of
 /// [`THREADS`](crate::THREADS). `places` are the inclusive sums of [`sparse_heads()`], `order` says where a key's value
-/// is.
+/// is, and a key has its column in the lowest `bits`.
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
@@ -106,6 +154,7 @@ fn add<T: Float>(
     rows: GlobalMut<u32>,
     columns: GlobalMut<u32>,
     sums: GlobalMut<T>,
+    bits: u32,
     len: u32,
 ) {
     let at = index_1d();
@@ -120,8 +169,8 @@ fn add<T: Float>(
                 sum = sum + values.read_only(order.read_only(next));
                 next += 1;
             }
-            rows.write(place - 1, (key >> 32) as u32);
-            columns.write(place - 1, key as u32);
+            rows.write(place - 1, (key >> bits) as u32);
+            columns.write(place - 1, (key & ((1 << bits) - 1)) as u32);
             sums.write(place - 1, sum);
         }
     }
@@ -139,9 +188,10 @@ macro_rules! kernels {
             rows: GlobalMut<u32>,
             columns: GlobalMut<u32>,
             sums: GlobalMut<$T>,
+            bits: u32,
             len: u32,
         ) {
-            add::<$T>(keys, order, places, values, rows, columns, sums, len);
+            add::<$T>(keys, order, places, values, rows, columns, sums, bits, len);
         }
 
         #[doc = concat!("Rows and values of `", stringify!($T), "` of entries in another order: a thread an entry, in blocks of [`THREADS`](crate::THREADS).")]

@@ -5,13 +5,18 @@
 //! solvers do (Liu, Li, Hogg, Duff, Vinter, Euro-Par 2016), a thread a row (Su, Zhang, Li, Zhou, Tang, Du,
 //! *CapelliniSpTRSV*, ICPP 2020), and in three ways that keep the wait short and finite:
 //!
-//! * The rows of a warp do not wait for each other: once all know what comes from earlier rows, the rest passes from
+//! * The rows of a warp do not wait for each other: once they know what comes from earlier rows, the rest passes from
 //!   lane to lane by shuffles. Where rows need only the one before, that is a scan: the level of a chain is a maximum
-//!   of sums.
+//!   of sums, and a chain is finished as soon as its own rows know what they need, whatever others of the warp wait
+//!   for: two lines of a grid of which a warp has parts do not wait for each other.
 //! * The block's last rows are waited for in shared memory, in a ring of words that say whose level they hold. What other
 //!   blocks have, or what the ring has lost, is waited for in global memory.
 //! * No thread waits in a loop of its own: all lanes of a warp ask once, and go round together while one of them lacks
 //!   something. And blocks take their rows by a ticket: what a block waits for is a block's that runs.
+//!
+//! What all rows on the device ask for again and again is what the time of wide levels goes into. So a lane asks for
+//! all of [`AT_ONCE`] entries once, and from then on for one of those that it lacks: the nearest, which is likely to be
+//! the last to be known. Once it is, the lane asks for all others that it lacks.
 //!
 //! A block has [`Rows::chunk`] rows, and its warps walk through them, 32 rows at a time. Few rows a block let as many
 //! rows wait as fit on the device. But where most rows need the one before and one at a distance that is the same for
@@ -31,7 +36,8 @@ use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_dim_x, thread_idx_x};
 use gpu_std::{device, keep_rolled, kernel, unroll, warp};
 
-use crate::waiting::{ASKED, all_are, draw};
+use crate::check::bounds;
+use crate::waiting::{draw, sleep_unless};
 use crate::{NONE, THREADS};
 
 /// A triangle, but for addresses.
@@ -79,16 +85,30 @@ impl Rows {
     #[inline(always)]
     pub(crate) fn beside(&self, offsets: Global<u32>, indices: Global<u32>, row: u32) -> Beside {
         let (start, end) = crate::check::bounds(offsets, row, self.entries);
-        let upper = self.upper != 0;
-        // There is an entry, as a diagonal is stored that is read.
-        let diagonal = if start == end {
+        let diagonal = self.diagonal((start, end));
+        let stored = start < end && indices.read_only(diagonal) == row;
+        self.beside_of((start, end), diagonal, stored, row)
+    }
+
+    /// Where the diagonal of a row with these bounds stands, if it is stored. There is an entry, as a diagonal is
+    /// stored that is read.
+    #[device]
+    #[inline(always)]
+    fn diagonal(&self, (start, end): (u32, u32)) -> u32 {
+        if start == end {
             0
-        } else if upper {
+        } else if self.upper != 0 {
             start
         } else {
             end - 1
-        };
-        let stored = start < end && indices.read_only(diagonal) == row;
+        }
+    }
+
+    /// Those of `row`, from its bounds, and from where its diagonal stands if it is `stored`.
+    #[device]
+    #[inline(always)]
+    fn beside_of(&self, (start, end): (u32, u32), diagonal: u32, stored: bool, row: u32) -> Beside {
+        let upper = self.upper != 0;
         let number = self.numbered(row);
         let left = end - start - stored as u32;
         Beside {
@@ -205,32 +225,45 @@ pub(crate) fn links(columns: u32) -> (u32, bool) {
     (links, warp::warp_vote_all(warp::FULL, columns == 0 || is_linked))
 }
 
+/// Entries that a lane asks for together: those of most rows, as each further turn waits for the second-level cache.
+pub const AT_ONCE: u32 = 8;
+
+/// Which of the entries from `first` on, before entry `end`, are asked for together, as bits.
+#[device]
+#[inline(always)]
+fn batch(first: u32, end: u32) -> u32 {
+    let left = end - first;
+    if left < AT_ONCE { (1 << left) - 1 } else { (1 << AT_ONCE) - 1 }
+}
+
+/// The levels of the rows of chains, of which `level` is known from rows before: `before` rows a row hangs on, one
+/// after the other. It has to be known of those alone.
+#[device]
+#[inline(always)]
+fn in_chains(mut level: u32, before: u32) -> u32 {
+    let mut distance = 1;
+    while distance < 32 {
+        let other = warp::shuffle_up(warp::FULL, level, distance) + distance;
+        if before >= distance && other > level {
+            level = other;
+        }
+        distance *= 2;
+    }
+    level
+}
+
 /// The levels of a warp's rows, of which `level` is known from rows before, from what they need of each other.
 #[device]
 #[inline(always)]
 fn in_window(mut level: u32, columns: u32) -> u32 {
-    let (links, are_chains) = links(columns);
-    if are_chains {
-        // How many rows before this one it hangs on, one after the other.
-        let chain = (!(links << (31 - warp::lane_id()))).leading_zeros();
-        let mut distance = 1;
-        while distance < 32 {
-            let other = warp::shuffle_up(warp::FULL, level, distance) + distance;
-            if chain >= distance && other > level {
-                level = other;
-            }
-            distance *= 2;
+    let mut step = 0;
+    while step < 32 {
+        keep_rolled();
+        let other = warp::shuffle_idx(warp::FULL, level, step) + 1;
+        if columns >> step & 1 != 0 && other > level {
+            level = other;
         }
-    } else {
-        let mut step = 0;
-        while step < 32 {
-            keep_rolled();
-            let other = warp::shuffle_idx(warp::FULL, level, step) + 1;
-            if columns >> step & 1 != 0 && other > level {
-                level = other;
-            }
-            step += 1;
-        }
+        step += 1;
     }
     level
 }
@@ -258,110 +291,160 @@ pub fn sparse_levels(
     }
     let base = draw(ticket, room) * shape.chunk;
     let end = if shape.rows - base > shape.chunk { base + shape.chunk } else { shape.rows };
+    let known = Known { levels, ring, base };
+    // The bounds of the lane's row in a window. Numbers of two windows further do not overflow: rows and entries
+    // together are 2048 fewer than 32 bits hold.
+    let read = |window: u32| {
+        let number = window + warp::lane_id();
+        if number < end { bounds(offsets, shape.numbered(number), shape.entries) } else { (0, 0) }
+    };
+    // The column of its last entry, or of its first.
+    let column_of = |(start, end): (u32, u32)| {
+        if start < end { indices.read_only(shape.diagonal((start, end))) } else { NONE }
+    };
     let mut window = base + (thread - warp::lane_id());
+    let mut own = read(window);
+    let mut next = read(window + threads);
+    let mut column = column_of(own);
     while window < end {
         keep_rolled();
-        levels_of_window((offsets, indices), levels, &shape, &ring, (base, window, end));
+        let number = window + warp::lane_id();
+        let mut rest = Beside::default();
+        if number < end {
+            let row = shape.numbered(number);
+            rest = shape.beside_of(own, shape.diagonal(own), own.0 < own.1 && column == row, row);
+        }
+        // What the next two windows begin with is read while this one waits: nothing asks for it before.
+        (own, column) = (next, column_of(next));
+        next = read(window + 2 * threads);
+        levels_of_window(indices, &shape, &known, &rest, (window, end));
         window += threads;
     }
 }
 
-/// The levels of the rows of a window.
+/// Where levels are that are known.
+#[derive(Clone, Copy)]
+struct Known {
+    levels: GlobalMut<u32>,
+    ring: Ring,
+    /// The first row of the block.
+    base: u32,
+}
+
+impl Known {
+    /// A row's level, or 0 if it has none yet.
+    #[device]
+    #[inline(always)]
+    fn ask(&self, shape: &Rows, number: u32) -> u32 {
+        let level = if number >= self.base { self.ring.ask(number) } else { NONE };
+        if level == NONE {
+            self.levels.atomic(shape.numbered(number)).load(Ordering::Relaxed, Scope::Device)
+        } else {
+            level
+        }
+    }
+
+    /// A row's level, for all to know.
+    #[device]
+    #[inline(always)]
+    fn tell(&self, shape: &Rows, number: u32, level: u32) {
+        self.ring.tell(number, level);
+        self.levels.atomic(shape.numbered(number)).store(level, Ordering::Relaxed, Scope::Device);
+    }
+}
+
+/// The levels of the rows of a window, of each of which `rest` is the lane's.
 #[device]
 #[inline(always)]
 fn levels_of_window(
-    (offsets, indices): (Global<u32>, Global<u32>),
-    levels: GlobalMut<u32>,
+    indices: Global<u32>,
     shape: &Rows,
-    ring: &Ring,
-    (base, window, end): (u32, u32, u32),
+    known: &Known,
+    rest: &Beside,
+    (window, end): (u32, u32),
 ) {
-    let number = window + warp::lane_id();
+    let lane = warp::lane_id();
+    let number = window + lane;
     let inside = number < end;
-    let row = if inside { shape.numbered(number) } else { 0 };
-    let mut rest = Beside::default();
-    if inside {
-        rest = shape.beside(offsets, indices, row);
-    }
-    let (columns, count) = inside_of_window(shape, indices, &rest, (number, window));
+    let (columns, count) = inside_of_window(shape, indices, rest, (number, window));
     // Before the first window there is nothing.
     let outer = if window > 0 { rest.left - count } else { 0 };
-    let tell = |level: u32| {
-        ring.tell(number, level);
-        levels.atomic(row).store(level, Ordering::Relaxed, Scope::Device);
-    };
+    let (links, are_chains) = links(columns);
+    let links = if are_chains { links } else { 0 };
+    // How many rows before this one it hangs on, one after the other. Those have to be ready for its level; where a
+    // window is no chains, its rows that need any of it come last.
+    let before = (!(links << (31 - lane))).leading_zeros();
+    let is_last = !are_chains && columns != 0;
+    let needed = u32::MAX >> (31 - lane) & u32::MAX << (lane - before);
 
-    // ---- what comes from before the window
-    let (mut level, mut first) = (1, 0);
-    let mut others = waited_for(shape, indices, &rest, window, (first, outer));
-    let mut words = [0; ASKED];
-    let mut ready = !inside;
+    // The entries of which not all are known start with `first`, `unknown` of them, and for one that it lacks a lane
+    // waits.
+    let (mut level, mut first, mut awaited) = (1, 0, NONE);
+    let mut unknown = batch(first, outer);
+    let mut ready = outer == 0;
+    let mut finished = 0;
     loop {
         keep_rolled();
         let mut moved = false;
         if !ready {
-            let mut goes_on = true;
+            let mut goes_on = awaited == NONE || known.ask(shape, awaited) != 0;
             while goes_on {
                 keep_rolled();
-                unroll::<ASKED>(|j| {
-                    if words[j] == 0 && others[j] != NONE {
-                        let known = if others[j] >= base { ring.ask(others[j]) } else { NONE };
-                        words[j] = if known == NONE {
-                            levels.atomic(shape.numbered(others[j])).load(Ordering::Relaxed, Scope::Device)
-                        } else {
-                            known
-                        };
+                moved = true;
+                awaited = NONE;
+                let others: [u32; AT_ONCE as usize] = core::array::from_fn(|j| {
+                    let is_asked = unknown >> j & 1 != 0;
+                    let place = if is_asked { rest.place(first + j as u32) } else { NONE };
+                    // No column is as high.
+                    let column = indices.read_only_below(place, NONE, NONE);
+                    if column == NONE { NONE } else { shape.other(column, window) }
+                });
+                // What is not asked for says as little as the lowest level: a row that asks waits for one.
+                let mut words = [1; AT_ONCE as usize];
+                unroll::<{ AT_ONCE as usize }>(|j| {
+                    if others[j] != NONE {
+                        words[j] = known.ask(shape, others[j]);
                     }
                 });
-                unroll::<ASKED>(|j| goes_on &= words[j] != 0 || others[j] == NONE);
+                unknown = 0;
+                unroll::<{ AT_ONCE as usize }>(|j| {
+                    level = if words[j] >= level { words[j] + 1 } else { level };
+                    if words[j] == 0 {
+                        unknown |= 1 << j;
+                        awaited = others[j];
+                    }
+                });
+                goes_on = awaited == NONE;
                 if goes_on {
-                    moved = true;
-                    unroll::<ASKED>(|j| level = if words[j] >= level { words[j] + 1 } else { level });
-                    first += ASKED as u32;
+                    first += AT_ONCE;
                     goes_on = first < outer;
                     ready = !goes_on;
-                    if goes_on {
-                        others = waited_for(shape, indices, &rest, window, (first, outer));
-                        words = [0; ASKED];
-                    }
+                    unknown = if goes_on { batch(first, outer) } else { 0 };
                 }
             }
-            // A row that needs none of the warp is finished.
-            if ready && columns == 0 {
-                tell(level);
-            }
         }
-        if all_are(ready, moved) {
+        // ---- what is known of the window by now
+        let all = warp::warp_vote_ballot(warp::FULL, ready);
+        let is_finished = all & needed == needed && !is_last;
+        let now = warp::warp_vote_ballot(warp::FULL, is_finished);
+        if now != finished {
+            let found = if links != 0 { in_chains(level, before) } else { level };
+            if inside && is_finished && finished >> lane & 1 == 0 {
+                known.tell(shape, number, found);
+            }
+            finished = now;
+        }
+        if all == warp::FULL {
             break;
         }
+        sleep_unless(moved);
     }
 
-    // ---- the window
-    if warp::warp_vote_any(warp::FULL, columns != 0) {
+    // ---- a window that is no chains
+    if finished != warp::FULL {
         level = in_window(level, columns);
-        if inside && columns != 0 {
-            tell(level);
+        if inside && finished >> lane & 1 == 0 {
+            known.tell(shape, number, level);
         }
     }
-}
-
-/// The numbers of the rows that a row waits for from its entry `first` on, before entry `end`; [`NONE`] where there is
-/// none.
-#[device]
-#[inline(always)]
-fn waited_for(
-    shape: &Rows,
-    indices: Global<u32>,
-    rest: &Beside,
-    window: u32,
-    (first, end): (u32, u32),
-) -> [u32; ASKED] {
-    let mut others = [NONE; ASKED];
-    unroll::<ASKED>(|j| {
-        let entry = first + j as u32;
-        if entry < end {
-            others[j] = shape.other(indices.read_only(rest.place(entry)), window);
-        }
-    });
-    others
 }

@@ -9,7 +9,7 @@ use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{grid_dim_x, index_1d, sync_threads, thread_idx_x};
-use gpu_std::{keep_rolled, kernel, warp};
+use gpu_std::{device, keep_rolled, kernel, warp};
 
 use crate::THREADS;
 use crate::levels::{Beside, Rows};
@@ -34,26 +34,35 @@ pub const fn lanes(class: u32) -> u32 {
 /// The most groups that a block counts in shared memory, as several blocks are on a multiprocessor.
 pub const MOST_COUNTERS: u32 = 8192;
 
-/// Bytes of dynamic shared memory of a block of [`sparse_groups()`].
+/// Bytes of dynamic shared memory of a block of [`sparse_groups()`] and of [`sparse_groups_narrow()`].
 pub const fn groups_shared_bytes(groups: u32) -> u32 {
     let counters = if groups <= MOST_COUNTERS { groups } else { 0 };
     SharedLayout::new().array::<u32>(counters).bytes()
 }
 
-/// The groups of rows, `CLASSES · (level - 1) + class`, and how many rows each has: any number of blocks of [`THREADS`],
-/// with [`groups_shared_bytes`]. `counts` is zero before, of `count` groups. What the levels
-/// say otherwise is taken for the last group.
+/// Classes that a level has where no row has more than `longest` entries beside the diagonal.
+pub const fn classes(longest: u32) -> u32 {
+    if longest == 0 { 1 } else { class(longest) + 2 }
+}
+
+/// How many rows each group has, `CLASSES · (level - 1) + class`, and a key for each row that ascends as its group
+/// does, `classes · (level - 1) + class`, where rows without entries have the last of so many classes: any number of
+/// blocks of [`THREADS`], with [`groups_shared_bytes`]. `counts` is zero before, of `count` groups. What the levels say
+/// otherwise is taken for the last group.
 ///
 /// Many rows are of few groups: up to [`MOST_COUNTERS`] of them are counted by each block, then added.
-#[kernel(images = sm_75, launch_bounds(256))]
-pub fn sparse_groups(
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+fn groups(
     offsets: Global<u32>,
     indices: Global<u32>,
     levels: Global<u32>,
-    groups: GlobalMut<u32>,
+    write: impl Fn(u32, u32),
     counts: GlobalMut<u32>,
     shape: Rows,
     count: u32,
+    classes: u32,
 ) {
     let counters = shared::dynamic().array::<u32>(if count <= MOST_COUNTERS { count } else { 0 });
     let in_block = count <= MOST_COUNTERS;
@@ -68,9 +77,11 @@ pub fn sparse_groups(
     while row < shape.rows {
         keep_rolled();
         let rest = shape.beside(offsets, indices, row);
-        let group = CLASSES.wrapping_mul(levels.read_only(row).wrapping_sub(1)) + class(rest.left);
+        let (level, class) = (levels.read_only(row).wrapping_sub(1), class(rest.left));
+        let group = CLASSES.wrapping_mul(level).wrapping_add(class);
         let group = if group < count { group } else { count - 1 };
-        groups.write(row, group);
+        let of_level = if class < classes { class } else { classes - 1 };
+        write(row, classes.wrapping_mul(level).wrapping_add(of_level));
         if in_block {
             counters.atomic(group).fetch_add(1, Ordering::Relaxed, Scope::Block);
         } else {
@@ -88,6 +99,37 @@ pub fn sparse_groups(
         }
         group += THREADS;
     }
+}
+
+/// Counts of groups, and keys of 32 bits; see the module's source.
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_groups(
+    offsets: Global<u32>,
+    indices: Global<u32>,
+    levels: Global<u32>,
+    keys: GlobalMut<u32>,
+    counts: GlobalMut<u32>,
+    shape: Rows,
+    count: u32,
+    classes: u32,
+) {
+    groups(offsets, indices, levels, |row, key| keys.write(row, key), counts, shape, count, classes);
+}
+
+/// The same with keys of 8 bits, where all levels together have no more than 256 classes: a sort reads and writes a
+/// quarter of the keys then, once. See the module's source.
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_groups_narrow(
+    offsets: Global<u32>,
+    indices: Global<u32>,
+    levels: Global<u32>,
+    keys: GlobalMut<u8>,
+    counts: GlobalMut<u32>,
+    shape: Rows,
+    count: u32,
+    classes: u32,
+) {
+    groups(offsets, indices, levels, |row, key| keys.write(row, key as u8), counts, shape, count, classes);
 }
 
 /// The warps that each group's rows fill: a thread a group, in blocks of [`THREADS`].

@@ -38,13 +38,14 @@ pub const LONGEST: u32 = UNITS * ASKED as u32;
 pub const SHARED_BYTES: u32 = SharedLayout::new().array::<u32>(1).bytes();
 
 /// The first unit of each row, and of each unit the row whose first it is, or [`NONE`]: a thread a unit, in blocks of
-/// [`THREADS`](crate::THREADS).
+/// [`THREADS`](crate::THREADS). What is no row's first waits for none: all bits of its `positions` are ones.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_units(
     order: Global<u32>,
     tasks: Global<u32>,
     units: GlobalMut<u32>,
     rows: GlobalMut<u32>,
+    positions: GlobalMut<u32>,
     count: u32,
     row_count: u32,
 ) {
@@ -60,12 +61,15 @@ pub fn sparse_units(
             }
         }
         rows.write(unit, row);
+        if row == NONE {
+            positions.offset(unit as u64 * ASKED as u64).write_vec(0, [NONE; ASKED]);
+        }
     }
 }
 
 /// The units that each row's entries wait for, [`ASKED`] a unit, of rows of at most [`LONGEST`] entries beside the
 /// diagonal: a thread a row, in blocks of [`THREADS`](crate::THREADS). `count` units there are, and rows of more than 16
-/// entries have `widest` lanes ([`lanes_of`]). All bits of `positions` are ones before.
+/// entries have `widest` lanes ([`lanes_of`]). After [`sparse_units()`].
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_pack(
     offsets: Global<u32>,

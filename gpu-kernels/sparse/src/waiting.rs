@@ -26,10 +26,19 @@ const SLEEP: u32 = 40;
 #[inline(always)]
 pub(crate) fn all_are(ready: bool, moved: bool) -> bool {
     let all = warp::warp_vote_all(warp::FULL, ready);
-    if !all && !warp::warp_vote_any(warp::FULL, moved) {
-        nanosleep(SLEEP);
+    if !all {
+        sleep_unless(moved);
     }
     all
+}
+
+/// Sleeps where none of a warp's lanes `moved`.
+#[device]
+#[inline(always)]
+pub(crate) fn sleep_unless(moved: bool) {
+    if !warp::warp_vote_any(warp::FULL, moved) {
+        nanosleep(SLEEP);
+    }
 }
 
 /// Where the elements of right-hand sides and of solutions lie, and of how many systems.

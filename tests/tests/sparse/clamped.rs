@@ -127,9 +127,9 @@ fn levels_and_systems_stay_inside_and_end() {
             let (mut of_rows, mut of_units) = (device.zeroed(ROWS).unwrap(), device.zeroed(all).unwrap());
             let (mut positions, mut known) =
                 (device.alloc::<u32>(all * ASKED).unwrap(), device.alloc::<u32>(all).unwrap());
-            stream.memset(&mut positions, 0xff).unwrap();
             stream.memset(&mut known, 0xff).unwrap();
-            let arguments = (&rows, &tasks, &mut of_rows, &mut of_units, units, rows.len() as u32);
+            let arguments =
+                (&rows, &tasks, &mut of_rows, &mut of_units, &mut positions, units, rows.len() as u32);
             let launch = LaunchConfig::linear(units.div_ceil(THREADS), THREADS);
             stream.launch::<packed::sparse_units>(launch, arguments).unwrap();
             let arguments = (offsets, indices, &of_rows, &mut positions, shape, units, 32);

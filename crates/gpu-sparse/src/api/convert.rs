@@ -4,6 +4,7 @@ use gpu_core::{Buffer, Stream, View};
 use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place};
 use gpu_sort::{SortOptions, sort_indices};
 use gpu_sparse_kernels::NONE;
+use gpu_sparse_kernels::convert::FOUND;
 
 use crate::error::Error;
 use crate::launch::{self, Element};
@@ -11,7 +12,8 @@ use crate::matrix::{Coo, CooView, Csr, CsrView, check, first_difference};
 use crate::reference;
 
 /// The entries of a list as compressed rows, computed where they live: sorted by row and column, those in the same
-/// place added in the order in which they stand. Waits for it.
+/// place added in the order in which they stand. What is sorted, and has no place twice, is found to be, and copied.
+/// Waits for it.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] where an entry stands outside of the matrix; [`Error::Device`] where memory does not suffice
@@ -55,10 +57,13 @@ pub fn compress<'a, T: Element>(entries: impl Into<CooView<'a, T>>) -> Result<Cs
         return uploaded(device, rows, columns, (vec![0; rows + 1], Vec::new(), Vec::new()));
     }
     // ---- in the order of their places
-    let (mut keys, mut found) = (device.alloc(len)?, device.upload(&[NONE])?);
+    let (mut keys, mut found) = (device.alloc(len)?, device.upload(&[NONE; FOUND as usize])?);
     let places = (entries.row_indices, entries.column_indices);
-    launch::keys(&stream, places, (rows, columns), &mut keys, &mut found)?;
-    let first = found.to_vec()?[0];
+    let (row_bits, column_bits) = (index_bits(rows), index_bits(columns));
+    launch::keys(&stream, places, (rows, columns, column_bits), &mut keys, &mut found)?;
+    let mut words = [0; FOUND as usize];
+    found.copy_to(&mut words)?;
+    let [first, unsorted] = words;
     if first != NONE {
         let entry = first as usize;
         let (mut row, mut column) = ([0], [0]);
@@ -66,7 +71,15 @@ pub fn compress<'a, T: Element>(entries: impl Into<CooView<'a, T>>) -> Result<Cs
         entries.column_indices.slice(entry..entry + 1).copy_to(&mut column)?;
         return Err(outside(entry, row[0], column[0]));
     }
-    let bits = 32 + (u32::BITS - (rows as u32).leading_zeros());
+    if unsorted == NONE {
+        let (mut indices, mut values) = (device.alloc(len)?, device.alloc(len)?);
+        stream.copy(&mut indices, entries.column_indices)?;
+        stream.copy(&mut values, entries.values)?;
+        let offsets = offsets(&stream, entries.row_indices, rows)?;
+        return Ok(Csr { rows, columns, offsets, indices, values });
+    }
+    // A sort by no bits at all is none.
+    let bits = (row_bits + column_bits).max(1);
     let (keys, order) = sort_indices(&keys, SortOptions::ascending().by_bits(0..bits))?;
     // ---- one entry for each place
     let mut places = device.alloc(len)?;
@@ -79,8 +92,8 @@ pub fn compress<'a, T: Element>(entries: impl Into<CooView<'a, T>>) -> Result<Cs
     let (mut row_indices, mut indices) = (device.alloc(kept)?, device.alloc(kept)?);
     let mut values = device.alloc(kept)?;
     let outputs = (&mut row_indices, &mut indices, &mut values);
-    launch::add(&stream, &keys, (&order, &places), entries.values, outputs)?;
-    let offsets = offsets(&stream, &row_indices, rows)?;
+    launch::add(&stream, (&keys, column_bits), (&order, &places), entries.values, outputs)?;
+    let offsets = offsets(&stream, row_indices.view(), rows)?;
     Ok(Csr { rows, columns, offsets, indices, values })
 }
 
@@ -212,11 +225,11 @@ pub(crate) fn transposed_with_order<T: Element>(
         return Ok((uploaded(device, rows, columns, arrays)?, device.alloc(0)?));
     }
     let row_of_entry = rows_of_entries(&stream, &matrix)?;
-    let bits = u32::BITS - (rows as u32).leading_zeros();
+    let bits = index_bits(rows).max(1);
     let (column_of_entry, order) = sort_indices(matrix.indices, SortOptions::ascending().by_bits(0..bits))?;
     let (mut indices, mut values) = (device.alloc(len)?, device.alloc(len)?);
     launch::gather(&stream, &order, &row_of_entry, matrix.values, (&mut indices, &mut values))?;
-    let offsets = offsets(&stream, &column_of_entry, rows)?;
+    let offsets = offsets(&stream, column_of_entry.view(), rows)?;
     Ok((Csr { rows, columns, offsets, indices, values }, order))
 }
 
@@ -232,10 +245,15 @@ fn rows_of_entries<T: Element>(stream: &Stream, matrix: &CsrView<'_, T>) -> Resu
     Ok(rows)
 }
 
+/// Bits of the numbers below `count`.
+fn index_bits(count: usize) -> u32 {
+    usize::BITS - count.saturating_sub(1).leading_zeros()
+}
+
 /// Where each row starts, of the rows of entries.
-fn offsets(stream: &Stream, rows: &Buffer<u32>, count: usize) -> Result<Buffer<u32>, Error> {
+fn offsets(stream: &Stream, rows: View<'_, u32>, count: usize) -> Result<Buffer<u32>, Error> {
     let mut offsets = stream.device().zeroed(count + 1)?;
-    launch::count(stream, rows.view(), offsets.slice_mut(..count))?;
+    launch::count(stream, rows, offsets.slice_mut(..count))?;
     let mut scratch = Scratch::new(stream);
     scan_in_place::<Sum<u32>>(stream, &mut offsets, Options::exclusive(), &mut scratch)?;
     Ok(offsets)

@@ -22,7 +22,7 @@ pub(crate) use convert::transposed_with_order;
 pub use crate::plan::solve::{Algorithm, Profile};
 pub use crate::plan::spmv::{Statistics, Strategy};
 
-use gpu_core::{View, ViewMut};
+use gpu_core::{Layout, Order, View, ViewMut};
 
 use crate::error::Error;
 
@@ -34,4 +34,13 @@ fn expect_apart<T: gpu_core::Element, U: gpu_core::Element>(
     input: &View<'_, U>,
 ) -> Result<(), Error> {
     if output.view().overlaps(input) { Err(Error::Aliasing { input: name }) } else { Ok(()) }
+}
+
+/// Elements from one row to the next, and from one column to the next.
+fn strides(layout: Layout) -> (u64, u64) {
+    let leading_dimension = layout.leading_dimension() as u64;
+    match layout.order() {
+        Order::RowMajor => (leading_dimension, 1),
+        Order::ColumnMajor => (1, leading_dimension),
+    }
 }

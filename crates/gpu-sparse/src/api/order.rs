@@ -1,17 +1,17 @@
 //! Rows ordered by level and size class.
 
-use gpu_core::{Buffer, Resources, Stream, View, Visitor};
+use gpu_core::{Buffer, Resources, Stream, View, ViewMut, Visitor};
 use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place};
 use gpu_sort::{SortOptions, sort_indices};
 use gpu_sparse_kernels::levels::Rows;
-use gpu_sparse_kernels::order::CLASSES;
+use gpu_sparse_kernels::order::{CLASSES, classes};
 use gpu_sparse_kernels::solve::Run;
 
 use super::Side;
 use crate::error::Error;
-use crate::launch::{self, Element};
+use crate::launch::Element;
 use crate::matrix::CsrView;
-use crate::plan::solve::runs;
+use crate::plan::solve::{Profile, runs};
 use crate::{reference, systems};
 
 /// The rows of a triangle, grouped by level and inside a level by size class: rows with 1, 2, 3–4, 5–8, 9–16, more
@@ -26,41 +26,45 @@ pub struct RowOrder {
 }
 
 impl RowOrder {
-    /// The order of the rows of a triangle that was found to be one, of so many levels.
+    /// The order of the rows of a triangle that was found to be one, with this profile. Does not wait.
     pub(crate) fn new<T: Element>(
         stream: &Stream,
         matrix: &CsrView<'_, T>,
         shape: Rows,
         levels: &Buffer<u32>,
-        count: u32,
+        profile: &Profile,
     ) -> Result<Self, Error> {
         let device = stream.device();
+        let count = profile.levels;
         let groups = (CLASSES * count) as usize;
         if let (Some((offsets, indices, _)), Some(levels)) = (matrix.slices(), levels.view().as_slice()) {
             let side = if shape.upper != 0 { Side::Upper } else { Side::Lower };
             let ordered = reference::order_rows(offsets, indices, levels, count, side);
-            let runs = runs(&sizes(&ordered.starts));
             let (rows, starts) = (device.upload(&ordered.rows)?, device.upload(&ordered.starts)?);
-            return Ok(Self { rows, starts, warps: device.upload(&ordered.warps)?, runs });
+            return Ok(Self { rows, starts, warps: device.upload(&ordered.warps)?, runs: Vec::new() });
         }
         let mut starts = device.zeroed::<u32>(groups + 1)?;
         let mut warps = device.zeroed::<u32>(groups + 1)?;
         if matrix.rows == 0 {
             return Ok(Self { rows: device.alloc(0)?, starts, warps, runs: Vec::new() });
         }
-        let mut group_of_row = device.alloc::<u32>(matrix.rows)?;
         // ---- counting, and the sums of the counts
-        launch::groups(stream, matrix, shape, levels, &mut group_of_row, starts.slice_mut(..groups))?;
-        launch::warps(stream, starts.slice(..groups), warps.slice_mut(..groups))?;
+        let keys = RowKeys::of(stream, matrix, shape, levels.view(), profile, starts.slice_mut(..groups))?;
+        systems::warps(stream, starts.slice(..groups), warps.slice_mut(..groups))?;
         let mut scratch = Scratch::new(stream);
         for sums in [&mut starts, &mut warps] {
             scan_in_place::<Sum<u32>>(stream, sums, Options::exclusive(), &mut scratch)?;
         }
         // ---- the rows in the order of their groups
-        let bits = usize::BITS - (groups - 1).leading_zeros();
-        let (_, rows) = sort_indices(&group_of_row, SortOptions::ascending().by_bits(0..bits))?;
-        let runs = runs(&sizes(&starts.to_vec()?));
-        Ok(Self { rows, starts, warps, runs })
+        Ok(Self { rows: keys.order()?, starts, warps, runs: Vec::new() })
+    }
+
+    /// Finds the launches of a solution level by level, and waits for the order, if that was not done.
+    pub(crate) fn find_runs(&mut self) -> Result<(), Error> {
+        if self.runs.is_empty() {
+            self.runs = runs(&sizes(&self.starts.to_vec()?));
+        }
+        Ok(())
     }
 
     /// The rows in their order.
@@ -98,9 +102,59 @@ impl RowOrder {
         Ok(tasks)
     }
 
-    /// The launches of a solution level by level.
+    /// The launches of a solution level by level, once they were found.
     pub(crate) fn runs(&self) -> &[(Run, u32)] {
         &self.runs
+    }
+}
+
+/// Keys of a triangle's rows, which ascend as the rows' groups do: as narrow as they can be, so that few bits are
+/// sorted, and few bytes moved.
+#[derive(Debug)]
+pub(super) struct RowKeys {
+    keys: Keys,
+    bits: u32,
+}
+
+#[derive(Debug)]
+enum Keys {
+    Narrow(Buffer<u8>),
+    Wide(Buffer<u32>),
+}
+
+impl RowKeys {
+    /// Enqueues those of a triangle with rows, and how many rows each group has.
+    pub(super) fn of<T: Element>(
+        stream: &Stream,
+        matrix: &CsrView<'_, T>,
+        shape: Rows,
+        levels: View<'_, u32>,
+        profile: &Profile,
+        counts: ViewMut<'_, u32>,
+    ) -> Result<Self, Error> {
+        let classes = classes(profile.longest);
+        let last = classes * profile.levels - 1;
+        let (device, which) = (stream.device(), (shape, classes));
+        let keys = if last <= u8::MAX.into() {
+            let mut keys = device.alloc(matrix.rows)?;
+            systems::groups(stream, matrix, which, levels, &mut keys, counts)?;
+            Keys::Narrow(keys)
+        } else {
+            let mut keys = device.alloc(matrix.rows)?;
+            systems::groups(stream, matrix, which, levels, &mut keys, counts)?;
+            Keys::Wide(keys)
+        };
+        // A sort by no bits at all is none.
+        Ok(Self { keys, bits: (u32::BITS - last.leading_zeros()).max(1) })
+    }
+
+    /// Enqueues the rows in the order of their keys.
+    pub(super) fn order(&self) -> Result<Buffer<u32>, Error> {
+        let options = SortOptions::ascending().by_bits(0..self.bits);
+        Ok(match &self.keys {
+            Keys::Narrow(keys) => sort_indices(keys, options)?.1,
+            Keys::Wide(keys) => sort_indices(keys, options)?.1,
+        })
     }
 }
 

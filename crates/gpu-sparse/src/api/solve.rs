@@ -1,11 +1,11 @@
 //! Triangular systems.
 
-use gpu_core::{Buffer, Layout, Matrix, MatrixMut, Order, Resources, Stream, View, ViewMut, Visitor};
+use gpu_core::{Buffer, Layout, Matrix, MatrixMut, Resources, Stream, View, ViewMut, Visitor};
 use gpu_sparse_kernels::levels::Rows;
 use gpu_sparse_kernels::ordered;
 use gpu_sparse_kernels::waiting::Strides;
 
-use super::{RowOrder, expect_apart};
+use super::{RowOrder, expect_apart, strides};
 use crate::error::Error;
 use crate::launch::{self, Element};
 use crate::matrix::{CsrView, Held, check};
@@ -140,7 +140,7 @@ impl<'a, T: Element> Analysis<'a, T> {
 
     fn of(held: Held<'a, T>, side: Side, diagonal: Diagonal, algorithm: Algorithm) -> Result<Self, Error> {
         let matrix = held.view();
-        check::triangle(&matrix, side, diagonal)?;
+        let profile = check::profiled(&matrix, side, diagonal, true)?;
         let device = matrix.device();
         let stream = device.default_stream();
         let mut ticket = device.alloc(SYSTEMS)?;
@@ -148,14 +148,12 @@ impl<'a, T: Element> Analysis<'a, T> {
             Some((offsets, indices, _)) => {
                 let levels = reference::levels(offsets, indices, side);
                 let count = levels.iter().copied().max().unwrap_or(0);
-                let profile = reference::profile(offsets, indices, side);
                 (device.upload(&levels)?, Profile { levels: count, ..profile })
             }
-            None if matrix.rows == 0 => (device.alloc(0)?, Profile::default()),
+            None if matrix.rows == 0 => (device.alloc(0)?, profile),
             None => {
                 let mut levels = device.zeroed(matrix.rows)?;
                 let shape = launch::rows_of(&matrix, side, diagonal);
-                let profile = launch::profile(&stream, &matrix, shape)?;
                 let (chunk, threads) = profile.walk();
                 let walk = (Rows { chunk, ..shape }, threads);
                 launch::levels(&stream, &matrix, walk, &mut levels, &mut ticket)?;
@@ -185,7 +183,10 @@ impl<'a, T: Element> Analysis<'a, T> {
     pub fn with_algorithm(mut self, algorithm: Algorithm) -> Result<Self, Error> {
         self.algorithm = if algorithm == Algorithm::Auto { self.profile.algorithm() } else { algorithm };
         if self.algorithm.is_ordered() && self.order.is_none() {
-            self.order = Some(self.order_rows()?);
+            self.order = Some(self.order_of(&self.stream())?);
+        }
+        if let (Algorithm::Levels, Some(order)) = (self.algorithm, &mut self.order) {
+            order.find_runs()?;
         }
         let matrix = self.matrix.view();
         if let (Algorithm::Ordered, None, Some(order), None) =
@@ -315,9 +316,20 @@ impl<'a, T: Element> Analysis<'a, T> {
     /// # Ok::<(), gpu_sparse::Error>(())
     /// ```
     pub fn order_rows(&self) -> Result<RowOrder, Error> {
-        let matrix = self.matrix.view();
-        let stream = matrix.device().default_stream();
-        RowOrder::new(&stream, &matrix, self.shape(), &self.levels, self.profile.levels)
+        let stream = self.stream();
+        let order = self.order_of(&stream)?;
+        stream.synchronize()?;
+        Ok(order)
+    }
+
+    /// The same, but does not wait.
+    fn order_of(&self, stream: &Stream) -> Result<RowOrder, Error> {
+        RowOrder::new(stream, &self.matrix.view(), self.shape(), &self.levels, &self.profile)
+    }
+
+    /// The stream that the analysis works on.
+    fn stream(&self) -> Stream {
+        self.matrix.view().device().default_stream()
     }
 
     /// Solves `A · x = alpha · b` for `x`, on `stream`.
@@ -464,23 +476,9 @@ impl<'a, T: Element> Analysis<'a, T> {
         self.matrix.view()
     }
 
-    /// The level of every row.
-    pub(super) fn level_buffer(&self) -> &Buffer<u32> {
-        &self.levels
-    }
-
     pub(super) fn shape(&self) -> Rows {
         let chunk = self.profile.walk().0;
         Rows { chunk, ..launch::rows_of(&self.matrix.view(), self.side, self.diagonal) }
-    }
-}
-
-/// Elements from one row to the next, and from one column to the next.
-pub(super) fn strides(layout: Layout) -> (u64, u64) {
-    let leading_dimension = layout.leading_dimension() as u64;
-    match layout.order() {
-        Order::RowMajor => (leading_dimension, 1),
-        Order::ColumnMajor => (1, leading_dimension),
     }
 }
 

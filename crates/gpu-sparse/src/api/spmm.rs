@@ -3,8 +3,7 @@
 use gpu_core::{Matrix, MatrixMut, Stream};
 use gpu_sparse_kernels::spmm::Product;
 
-use super::solve::strides;
-use super::{Spmv, expect_apart};
+use super::{Spmv, expect_apart, strides};
 use crate::error::Error;
 use crate::launch::{self, Element};
 use crate::plan::spmv::columns_lanes;

@@ -2,12 +2,12 @@
 
 use gpu_core::{Buffer, View};
 use gpu_scan::{Options, Scratch, kernels::Sum, scan_into};
-use gpu_sort::{SortOptions, sort_indices};
 use gpu_sparse_kernels::order::CLASSES;
 
-use super::{Analysis, Side};
+use super::order::RowKeys;
+use super::{Analysis, Profile, Side};
 use crate::error::Error;
-use crate::launch::{self, Element};
+use crate::launch::Element;
 use crate::reference;
 
 /// The steps of [`Analysis::order_rows`], one at a time, to be timed or looked at: maximum, counts, exclusive sums,
@@ -32,10 +32,18 @@ use crate::reference;
 pub struct OrderSteps<'a, 'm, T: Element> {
     analysis: &'a Analysis<'m, T>,
     levels: u32,
-    /// The group of each row, and how many rows each group has, with a zero behind.
-    counted: Option<(Buffer<u32>, Buffer<u32>)>,
+    /// What says the group of each row, and how many rows each group has, with a zero behind.
+    counted: Option<(Groups, Buffer<u32>)>,
     starts: Option<Buffer<u32>>,
     rows: Option<Buffer<u32>>,
+}
+
+/// What says the group of each row.
+#[derive(Debug)]
+enum Groups {
+    /// The group itself; where there are no rows, or on the CPU.
+    Plain(Buffer<u32>),
+    Keys(RowKeys),
 }
 
 impl<'a, 'm, T: Element> OrderSteps<'a, 'm, T> {
@@ -71,16 +79,19 @@ impl<'a, 'm, T: Element> OrderSteps<'a, 'm, T> {
             let side = if shape.upper != 0 { Side::Upper } else { Side::Lower };
             let (groups, mut counts) = reference::count_rows(offsets, indices, levels, self.levels, side);
             counts.push(0);
-            self.counted = Some((device.upload(&groups)?, device.upload(&counts)?));
+            self.counted = Some((Groups::Plain(device.upload(&groups)?), device.upload(&counts)?));
             return Ok(());
         }
-        let (mut groups, mut counts) = (device.alloc(levels.len())?, device.zeroed(count + 1)?);
-        if !levels.is_empty() {
+        let mut counts = device.zeroed(count + 1)?;
+        let groups = if levels.is_empty() {
+            Groups::Plain(device.alloc(0)?)
+        } else {
             let stream = device.default_stream();
-            let levels = self.analysis.level_buffer();
-            launch::groups(&stream, &matrix, shape, levels, &mut groups, counts.slice_mut(..count))?;
+            let profile = Profile { levels: self.levels, ..self.analysis.profile() };
+            let keys = RowKeys::of(&stream, &matrix, shape, levels, &profile, counts.slice_mut(..count))?;
             stream.synchronize()?;
-        }
+            Groups::Keys(keys)
+        };
         self.counted = Some((groups, counts));
         Ok(())
     }
@@ -115,14 +126,15 @@ impl<'a, 'm, T: Element> OrderSteps<'a, 'm, T> {
             self.sum()?;
             return self.order();
         };
-        let stream = groups.device().default_stream();
-        let rows = match (groups.view().as_slice(), starts.view().as_slice()) {
-            (Some(groups), Some(starts)) => stream.device().upload(&reference::place_rows(groups, starts))?,
-            _ if groups.is_empty() => stream.device().alloc(0)?,
-            _ => {
-                let bits = usize::BITS - (starts.len() - 2).leading_zeros();
-                sort_indices(groups, SortOptions::ascending().by_bits(0..bits))?.1
-            }
+        let stream = starts.device().default_stream();
+        let rows = match groups {
+            Groups::Keys(keys) => keys.order()?,
+            Groups::Plain(groups) => match (groups.view().as_slice(), starts.view().as_slice()) {
+                (Some(groups), Some(starts)) => {
+                    stream.device().upload(&reference::place_rows(groups, starts))?
+                }
+                _ => stream.device().alloc(0)?,
+            },
         };
         stream.synchronize()?;
         self.rows = Some(rows);

@@ -6,6 +6,7 @@ use super::{CsrView, extent, sizes};
 use crate::api::{Diagonal, Side};
 use crate::error::Error;
 use crate::launch::{self, Element};
+use crate::plan::solve::Profile;
 use crate::reference;
 
 /// Refuses arrays whose lengths are not those of the shape, or that live apart.
@@ -90,22 +91,36 @@ pub(crate) fn triangle<T: Element>(
     side: Side,
     diagonal: Diagonal,
 ) -> Result<(), Error> {
+    profiled(matrix, side, diagonal, false).map(drop)
+}
+
+/// The same; and, if it is asked for, what the choice of a solver rests on, but for the number of levels, which is 0.
+/// One wait finds both.
+pub(crate) fn profiled<T: Element>(
+    matrix: &CsrView<'_, T>,
+    side: Side,
+    diagonal: Diagonal,
+    has_profile: bool,
+) -> Result<Profile, Error> {
     if matrix.rows != matrix.columns {
         return Err(Error::NotSquare { rows: matrix.rows, columns: matrix.columns });
     }
     if matrix.rows == 0 {
-        return Ok(());
+        return Ok(Profile::default());
     }
-    let found = match matrix.slices() {
+    let (found, profile) = match matrix.slices() {
         Some((offsets, indices, values)) => {
-            reference::check_triangle(offsets, indices, values, side, diagonal)
+            let found = reference::check_triangle(offsets, indices, values, side, diagonal);
+            let is_needed = has_profile && found == [NONE; 3];
+            let profile = is_needed.then(|| reference::profile(offsets, indices, side));
+            (found, profile.unwrap_or_default())
         }
-        None => launch::check_triangle(matrix, side, diagonal)?,
+        None => launch::check_triangle(matrix, (side, diagonal), has_profile)?,
     };
     let [wrong, missing, zero] = found;
     let first = wrong.min(missing).min(zero);
     if first == NONE {
-        return Ok(());
+        return Ok(profile);
     }
     let row = first as usize;
     if first == wrong {

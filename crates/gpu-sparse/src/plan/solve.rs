@@ -53,14 +53,19 @@ pub struct Profile {
 // Laplacian of 216³) 0.6 ms with ordered rows, 3.5 as chains, 4.1 level by level, and 11.7 with the rows in their own
 // order, of which nearly all wait for one of the same block; with rows that hardly ever do (5 M of 8, drawn) 0.81 ms in
 // their own order, 1.7 to 7.8 otherwise; a chain of 200,000 rows 22.5 ms, 105 to 571 otherwise. `--bin sparse` of
-// gpu-benches measures every algorithm on 40 structures beside what is chosen.
+// gpu-benches measures every algorithm on 40 structures beside what is chosen: of those of 2026-11-25, and of their
+// transposed ones, what is chosen takes at most 1.13 of the time of the fastest. The limits lie between the two
+// structures beside them.
 
 /// Mean rows of a level up to which a warp has 32 rows in a row: at 30 rows in their own order take a fifth to a third
 /// of the time, at 9 as much, at 1 four times as much.
 const CHAIN_WIDTH: u32 = 12;
 /// The same of a grid, whose planes follow each other: 0.99 ms beside 9.8 at 116 rows, 1.2 beside 0.69 at 5,300.
 const GRID_CHAIN_WIDTH: u32 = 256;
-/// Launches that levels may take, for them to be what is taken: each costs some 5 µs, all rows at once some 20.
+/// Launches that levels may take, for them to be what is taken: each costs some 6 µs, all rows at once some 18: three
+/// levels 19.6 and, transposed, 26.9 µs.
+const MOST_LAUNCHES: u32 = 2;
+/// Levels that are so few that ordered rows hardly wait: 17.9 and 19.4 µs there, 20.2 and 23.6 in their own order.
 const FEW_LEVELS: u32 = 4;
 /// Rows that are on the device at the same time, about: more are held up by those that wait.
 const RESIDENT: u32 = 1 << 18;
@@ -76,15 +81,18 @@ const SHORT_ROW_WIDTH: u32 = 64;
 const NEAR_WIDTH: u32 = 1024;
 /// The same where most rows wait for others that are near, but not of the same 32.
 const LONG_ROW_NEAR: u32 = 16;
-/// Rows of a level, in the mean, from which ordered rows are worth it there.
-const LEAST_WIDTH: u32 = 48;
+/// Rows of a level, in the mean, from which ordered rows are worth it there: 0.232 ms beside 0.268 at 30, 1.8 of the
+/// time at 9.
+const LEAST_WIDTH: u32 = 24;
 /// The least distance of rows, and how often it fits at least, for blocks to have as many rows. A block's warps hand
 /// results on through the second-level cache then, so that short lines are better dealt out.
 const LEAST_STRIDE: u32 = 1024;
 const LEAST_STRIDES: u32 = 8;
 /// Threads of blocks that walk: two fit on a multiprocessor of Hopper with what chains have in shared memory.
 const WALKING_THREADS: u32 = 512;
-/// One row in so many waiting for one of its own block: from there on rows in their own order hold up each other.
+/// One row in so many waiting for one of its own block: from there on rows in their own order hold up each other. And
+/// where the last row waits for none that is farther than such a part of all, as then most are near: without that a
+/// power law's transposed triangle, whose last row waits for 254,618 of 364,264, had 0.190 ms for 0.112.
 const NEAR_SHARE: u32 = 8;
 /// Rows of a level that one block has in a run of levels: more are a launch of their own.
 const MOST_MERGED: u32 = 2 * THREADS;
@@ -105,11 +113,12 @@ impl Profile {
     /// What is taken where nothing else is asked for.
     ///
     /// * [`Algorithm::Chains`] where levels have at most 12 rows in the mean, in a grid ([`is_grid`](Self::is_grid)) 256;
-    /// * [`Algorithm::Levels`] where there are at most 4, of more rows than one block has;
-    /// * [`Algorithm::Ordered`] where a row has more than 256 entries; where all have at most 4, and levels at least 64 in the
-    ///   mean; where half of them wait for one of the same 256, and levels have 1024; of more than 2^18 rows also where a
-    ///   row in 8 does, or the last one waits for none farther than 2^18; of fewer where rows have more than 16 entries,
-    ///   and half of them wait for one of the same 256, but not of the same 32;
+    /// * [`Algorithm::Levels`] where there are at most 2, of more rows than one block has;
+    /// * [`Algorithm::Ordered`] where there are at most 4 such levels; where a row has more than 256 entries; where all
+    ///   have at most 4, and levels at least 64 in the mean; where half of them wait for one of the same 256, and
+    ///   levels have 1024; of more than 2^18 rows also where a row in 8 does, or the last one waits for none farther
+    ///   than 2^18 and an eighth of them; of fewer where rows have more than 16 entries, levels 24 rows, and half of
+    ///   them wait for one of the same 256, but not of the same 32;
     /// * [`Algorithm::Free`] else.
     pub fn algorithm(&self) -> Algorithm {
         let width = self.rows / self.levels.max(1);
@@ -119,12 +128,13 @@ impl Profile {
         let long = self.longest > LONG_ROW;
         let short = self.longest <= SHORT_ROW && width >= SHORT_ROW_WIDTH;
         let wide = near && width >= NEAR_WIDTH;
-        let held_up = many && (self.near > self.rows / NEAR_SHARE || self.stride < RESIDENT);
+        let close = self.stride < RESIDENT.min(self.rows / NEAR_SHARE);
+        let held_up = many && (self.near > self.rows / NEAR_SHARE || close);
         let slow = !many && self.longest > LONG_ROW_NEAR && near && self.stride >= 32 && width >= LEAST_WIDTH;
         if width <= widest_chain {
             Algorithm::Chains
         } else if self.levels <= FEW_LEVELS && width > MOST_MERGED {
-            Algorithm::Levels
+            if self.levels <= MOST_LAUNCHES { Algorithm::Levels } else { Algorithm::Ordered }
         } else if long || short || wide || held_up || slow {
             Algorithm::Ordered
         } else {
@@ -191,13 +201,15 @@ mod tests {
         assert_eq!(choice(200_000, 200_000, 16, 199_218, 16), Algorithm::Chains);
         assert_eq!(choice(19_616, 2353, 14, 18_279, 51), Algorithm::Chains);
         assert_eq!(choice(1_000_000, 1, 0, 0, 0), Algorithm::Levels);
-        assert_eq!(choice(69_230, 3, 8, 11, 43_754), Algorithm::Levels);
+        assert_eq!(choice(69_230, 3, 8, 11, 43_754), Algorithm::Ordered);
         assert_eq!(choice(2_000_376, 376, 3, 1_984_811, 15_876), Algorithm::Ordered);
         assert_eq!(choice(519_682, 820, 8, 61_258, 901), Algorithm::Ordered);
         assert_eq!(choice(45_271, 349, 22, 33_140, 160), Algorithm::Ordered);
         assert_eq!(choice(364_264, 107, 1024, 3506, 124_869), Algorithm::Ordered);
         assert_eq!(choice(82_378, 28, 27, 79_159, 1), Algorithm::Ordered);
-        assert_eq!(choice(12_573, 413, 18, 9445, 272), Algorithm::Free);
+        assert_eq!(choice(12_573, 413, 18, 9445, 272), Algorithm::Ordered);
+        assert_eq!(choice(9595, 1015, 52, 8943, 505), Algorithm::Chains);
+        assert_eq!(choice(364_264, 107, 68, 4692, 254_618), Algorithm::Free);
         assert_eq!(choice(88_934, 431, 26, 11_747, 88_618), Algorithm::Free);
         assert_eq!(choice(95_396, 215, 3032, 5543, 81_698), Algorithm::Ordered);
         assert_eq!(choice(1_073_780, 112, 4, 4028, 1_023_324), Algorithm::Ordered);

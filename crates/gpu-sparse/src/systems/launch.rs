@@ -3,12 +3,13 @@
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_sparse_kernels::levels::Rows;
 use gpu_sparse_kernels::waiting::{ASKED, Strides};
-use gpu_sparse_kernels::{THREADS, chains, free, ordered, packed, solve};
-use gpu_std::launch::LaunchConfig;
+use gpu_sparse_kernels::{THREADS, chains, free, order, ordered, packed, solve};
+use gpu_std::launch::{Kernel, LaunchConfig};
+use gpu_std::memory::{Global, GlobalMut};
 
 use crate::api::RowOrder;
 use crate::error::Error;
-use crate::launch::{Element, linear, walking};
+use crate::launch::{Element, linear, striding, walking};
 use crate::matrix::CsrView;
 use crate::plan::solve::ORDERED_SHARED_BYTES;
 
@@ -43,23 +44,25 @@ pub(crate) fn tasks(
     Ok(())
 }
 
-/// Enqueues the unit of each row of an order with these tasks, and the row of each unit, at least one, whose first it is.
+/// Enqueues the unit of each row of an order with these tasks, and the row of each unit, at least one, whose first it
+/// is; other units' positions.
 pub(crate) fn units(
     stream: &Stream,
     (order, tasks): (View<'_, u32>, View<'_, u32>),
     units: &mut Buffer<u32>,
-    rows: &mut Buffer<u32>,
+    (rows, positions): (&mut Buffer<u32>, &mut Buffer<u32>),
 ) -> Result<(), Error> {
     let (count, row_count) = (rows.len(), units.len());
+    assert_eq!(positions.len(), count * ASKED);
     assert_eq!((order.len(), tasks.len() / 2 * packed::UNITS as usize), (row_count, count));
-    let arguments = (order, tasks, units, rows, count as u32, row_count as u32);
+    let arguments = (order, tasks, units, rows, positions, count as u32, row_count as u32);
     // SAFETY: there are as many units as the tasks have, the order is of as many rows, and the kernel holds rows to
     // that.
     unsafe { stream.launch::<packed::sparse_units>(linear(count), arguments)? };
     Ok(())
 }
 
-/// Enqueues the positions of a triangle's entries, of rows with these units.
+/// Enqueues the positions of a triangle's entries, of rows with these units, after [`units`].
 pub(crate) fn pack<T: Element>(
     stream: &Stream,
     a: &CsrView<'_, T>,
@@ -101,6 +104,52 @@ pub(crate) fn solve_packed<T: Element>(
     // tasks; right-hand side and solution have an element for each row where the strides say (checked by the
     // caller), and `x` is exclusive.
     unsafe { stream.launch::<T::Packed>(launch, arguments)? };
+    Ok(())
+}
+
+/// A type of keys of a triangle's rows.
+pub(crate) trait GroupKey: gpu_core::Element {
+    /// Offsets, indices, levels, keys, counts, the triangle, how many groups, classes of a level.
+    type Kernel: Kernel<
+        Arguments = (Global<u32>, Global<u32>, Global<u32>, GlobalMut<Self>, GlobalMut<u32>, Rows, u32, u32),
+    >;
+}
+
+impl GroupKey for u32 {
+    type Kernel = order::sparse_groups;
+}
+
+impl GroupKey for u8 {
+    type Kernel = order::sparse_groups_narrow;
+}
+
+/// Enqueues how many rows each group of a triangle's rows has, and a key of its group for each row: of so many classes
+/// a level, which all fit the keys.
+pub(crate) fn groups<T: Element, K: GroupKey>(
+    stream: &Stream,
+    a: &CsrView<'_, T>,
+    (shape, classes): (Rows, u32),
+    levels: View<'_, u32>,
+    keys: &mut Buffer<K>,
+    mut counts: ViewMut<'_, u32>,
+) -> Result<(), Error> {
+    assert!(levels.len() == a.rows && keys.len() == a.rows);
+    stream.memset(counts.reborrow(), 0)?;
+    let count = counts.len() as u32;
+    let launch = striding(a.rows).shared(order::groups_shared_bytes(count));
+    let arguments = (a.offsets, a.indices, levels, keys, counts, shape, count, classes);
+    // SAFETY: the matrix was checked, and there is a level and a key for each of its rows; the kernel holds groups to
+    // the counts.
+    unsafe { stream.launch::<K::Kernel>(launch, arguments)? };
+    Ok(())
+}
+
+/// Enqueues the numbers of warps of groups of rows, at least one group.
+pub(crate) fn warps(stream: &Stream, counts: View<'_, u32>, warps: ViewMut<'_, u32>) -> Result<(), Error> {
+    assert_eq!(counts.len(), warps.len());
+    let groups = counts.len() as u32;
+    // SAFETY: there is a count and a number for each group.
+    unsafe { stream.launch::<order::sparse_warps>(linear(counts.len()), (counts, warps, groups))? };
     Ok(())
 }
 

@@ -3,5 +3,5 @@
 mod launch;
 mod packed;
 
-pub(crate) use launch::{Solver, Systems, task_counts, tasks};
+pub(crate) use launch::{Solver, Systems, groups, task_counts, tasks, warps};
 pub(crate) use packed::Packed;

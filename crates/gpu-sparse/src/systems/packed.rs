@@ -43,8 +43,7 @@ impl<T: Element> Packed<T> {
             positions: device.alloc(count * ASKED)?,
             known: device.alloc(count)?,
         };
-        stream.memset(&mut packed.positions, 0xff)?;
-        launch::units(stream, (order, tasks), &mut units, &mut packed.rows)?;
+        launch::units(stream, (order, tasks), &mut units, (&mut packed.rows, &mut packed.positions))?;
         launch::pack(stream, matrix, shape, &units, &mut packed.positions, widest)?;
         Ok(Some(packed))
     }
