@@ -51,6 +51,8 @@ fn shapes_around_tiles_f64() {
 /// What [`Kernel::Small`] has of C.
 const SMALL: Tile = Tile { rows: small::TILE, columns: small::TILE, ..GEMM_MEDIUM_F32 };
 
+const ALIGNED: Tile = aligned::TILE;
+
 /// Kernels that are only taken for large matrices, or where there are no tensor cores for doubles, each for all orders:
 /// one tile with all of it inside, with and without alignment, and several at the edges; and the triangles of squares
 /// of several tiles.
@@ -111,7 +113,7 @@ macro_rules! chosen_kernels {
 chosen_kernels! {
     wide_tiles_f32: f32, Wide, GEMM_WIDE_F32;
     large_tiles_f32: f32, Large, GEMM_F32;
-    aligned_tiles_f64: f64, TensorAligned, aligned::TILE;
+    aligned_tiles_f64: f64, TensorAligned, ALIGNED;
     large_tiles_f64_on_tensor_cores: f64, TensorLarge, GEMM_TENSOR_F64;
     medium_tiles_f32: f32, Medium, GEMM_MEDIUM_F32;
     low_tiles_f32: f32, Low, GEMM_LOW_F32;

@@ -241,25 +241,12 @@ pub(super) fn aligned<
         copy_a.copy(&product.a, stages.offset(fill), left);
         copy_b.copy(&product.b, stages.offset(fill + a_len), left);
         commit();
-        multiply(
-            &mut sums,
-            (&mut a, &mut b),
-            |i| of_a(read, 0, i),
-            |i| of_a(read, GROUP, i),
-            |j| of_b(read, GROUP, j),
-        );
+        multiply(&mut sums, (&mut a, &mut b), |i| of_a(read, GROUP, i), |j| of_b(read, GROUP, j));
         // The next stage has arrived, for all threads.
         wait::<{ STAGES - 2 }>();
         sync_threads();
-        let now = read;
         (read, fill) = (following(read), read);
-        multiply(
-            &mut sums,
-            (&mut a, &mut b),
-            |i| of_a(now, GROUP, i),
-            |i| of_a(read, 0, i),
-            |j| of_b(read, 0, j),
-        );
+        multiply(&mut sums, (&mut a, &mut b), |i| of_a(read, 0, i), |j| of_b(read, 0, j));
         k += DEPTH;
     }
     store::<BM, BN, TM, TN>(&mut sums, c, &product, alpha, beta);
@@ -273,25 +260,25 @@ fn hidden(value: f64) -> f64 {
     f64::from_bits(u64::from(opaque((bits >> 32) as u32)) << 32 | u64::from(opaque(bits as u32)))
 }
 
-/// Multiplies by a group of `k`, `a` and `b`, and replaces them by the next one's elements: of A each a turn after it was
-/// used, when the tensor cores have read it. The last one of this group comes now, for the same reason.
+/// Multiplies by a group of `k`, `a` and `b`, and replaces them by the next one's elements: of A each a turn after it
+/// was used, when the tensor cores have read it, and the last one by way of other registers.
 #[device]
 #[inline(always)]
 fn multiply<const TM: usize, const TN: usize>(
     sums: &mut Sums<TM, TN>,
     (a, b): (&mut [[f64; 4]; TM], &mut [[[f64; 2]; 2]; TN]),
-    of_a: impl Fn(usize) -> [f64; 4],
     next_of_a: impl Fn(usize) -> [f64; 4],
     next_of_b: impl Fn(usize) -> [f64; 2],
 ) {
-    let mut next_b = [[[0.0; 2]; 2]; TN];
+    let (mut next_b, mut last_a) = ([[[0.0; 2]; 2]; TN], [0.0; 4]);
     unroll::<TM>(|i| {
+        if i + 1 == TM {
+            last_a = next_of_a(i);
+        }
         unroll::<TN>(|j| {
             unroll::<2>(|side| sums[i][j][side] = m16n8k8_f64(a[i], b[j][side], sums[i][j][side]));
         });
-        if i == 0 {
-            a[TM - 1] = of_a(TM - 1);
-        } else {
+        if i > 0 {
             a[i - 1] = next_of_a(i - 1);
         }
         // B's in between, as evenly as they go.
@@ -303,7 +290,7 @@ fn multiply<const TM: usize, const TN: usize>(
             });
         });
     });
-    *b = next_b;
+    (a[TM - 1], *b) = (last_a, next_b);
 }
 
 /// Writes a lane's results. The sums are used up.
