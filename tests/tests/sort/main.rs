@@ -2,6 +2,7 @@
 
 mod any_order;
 mod histogram;
+mod histogram_rounds;
 mod schedules;
 mod scratch;
 mod segmented;
