@@ -17,7 +17,13 @@ fn diagonal(
     let offsets: Vec<u32> = (0..=ROWS as u32).collect();
     let columns: Vec<u32> = (0..ROWS).map(|row| column(row) as u32).collect();
     let values: Vec<f64> = (0..ROWS).map(value).collect();
-    Csr::upload(device, ROWS, ROWS, &offsets, &columns, &values)
+    on_device(device, &offsets, &columns, &values)
+}
+
+/// A matrix that is looked at where it lives: of one that is uploaded the host has looked at it before.
+fn on_device(device: &Device, offsets: &[u32], columns: &[u32], values: &[f64]) -> Result<Csr<f64>, Error> {
+    let (offsets, columns) = (device.upload(offsets)?, device.upload(columns)?);
+    Csr::new(ROWS, ROWS, offsets, columns, device.upload(values)?)
 }
 
 /// `other(row)` in the rows with faults, `usual(row)` in all others.
@@ -34,7 +40,7 @@ fn the_first_fault_of_several_blocks_is_told() {
         let mut offsets: Vec<u32> = (0..=ROWS as u32).collect();
         FAULTS.iter().for_each(|&row| offsets[row + 1] = row as u32 - 1);
         let columns = vec![0; ROWS];
-        let error = Csr::upload(device, ROWS, ROWS, &offsets, &columns, &vec![1.0f32; ROWS]).unwrap_err();
+        let error = on_device(device, &offsets, &columns, &[1.0; ROWS]).unwrap_err();
         assert!(matches!(error, Error::Offsets { row: 300, .. }), "{error}");
 
         // ---- Triangles
@@ -78,23 +84,29 @@ fn the_first_fault_of_several_blocks_is_told() {
     });
 }
 
-/// A row of each level, and more groups of rows than a block counts in shared memory.
+/// Two rows of each level, far from each other, and more groups of rows than a block counts in shared memory.
 #[test]
 fn more_levels_than_are_counted_in_shared_memory() {
     use gpu_sparse_kernels::order::{CLASSES, MOST_COUNTERS};
     const CHAIN: usize = MOST_COUNTERS as usize / CLASSES as usize + 10;
     for_each("more levels than are counted in shared memory", |device| {
-        let offsets: Vec<u32> = (0..=CHAIN as u32).map(|row| (2 * row).saturating_sub(1)).collect();
-        let columns: Vec<u32> =
-            (0..CHAIN as u32).flat_map(|row| [row.wrapping_sub(1), row]).skip(1).collect();
-        // x of a row is 1 less that of the row before: 1, 0, 1, 0, …
+        let (mut offsets, mut columns) = (vec![0], Vec::new());
+        for row in 0..2 * CHAIN as u32 {
+            if row % CHAIN as u32 > 0 {
+                columns.push(row - 1);
+            }
+            columns.push(row);
+            offsets.push(columns.len() as u32);
+        }
+        // x of a row is 1 less that of the row before in its chain: 1, 0, 1, 0, …
         let values = vec![1.0f32; columns.len()];
-        let a = Csr::upload(device, CHAIN, CHAIN, &offsets, &columns, &values).unwrap();
+        let a = Csr::upload(device, 2 * CHAIN, 2 * CHAIN, &offsets, &columns, &values).unwrap();
         let mut analysis = Analysis::with(&a, Side::Lower, Diagonal::Stored, Algorithm::Ordered).unwrap();
-        let b = device.upload(&vec![1.0f32; CHAIN]).unwrap();
-        let mut x = device.zeroed::<f32>(CHAIN).unwrap();
+        assert_eq!(analysis.level_count() as usize, CHAIN, "{device}");
+        let b = device.upload(&vec![1.0f32; 2 * CHAIN]).unwrap();
+        let mut x = device.zeroed::<f32>(2 * CHAIN).unwrap();
         analysis.solve(&device.default_stream(), 1.0, &b, &mut x).unwrap();
-        let expected: Vec<f32> = (0..CHAIN).map(|row| (1 - row % 2) as f32).collect();
+        let expected: Vec<f32> = (0..2 * CHAIN).map(|row| (1 - row % CHAIN % 2) as f32).collect();
         assert_eq!(x.to_vec().unwrap(), expected, "{device}");
     });
 }
