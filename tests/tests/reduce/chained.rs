@@ -54,8 +54,8 @@ fn kernels_wait_for_the_one_before() {
     }
 }
 
-/// Between the library's sums in any order memory is cleared, which no kernel overtakes. Without that they wait too: the
-/// second adds up what the first has written.
+/// Between the library's sums in any order memory is cleared, which no kernel overtakes. Without that they wait too:
+/// the second adds up what the first has written.
 #[test]
 fn sums_in_any_order_wait_for_the_one_before() {
     let device = Device::simulator();

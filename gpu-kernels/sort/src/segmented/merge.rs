@@ -116,7 +116,7 @@ pub fn merge_pass<C: Composite, const L: usize>(
                 }
                 at += 32 * WARPS;
             }
-            // Mutants: before the next tile's first barrier only `splits` is written, which was read before the last one.
+            // Mutants: up to the next tile's first barrier only `splits` is written, read before the last one.
             sync_threads();
         }
     }
