@@ -116,6 +116,7 @@ pub fn count<K: Key, const B: usize, const W: usize>(
         let mut count = 0;
         let mut digit = 0;
         while digit < each {
+            // Mutants: the last block is behind all others, which `is_last_block` has acquired: any scope does.
             count += totals.atomic(first + digit).load(Ordering::Relaxed, Scope::Device);
             digit += 1;
         }
@@ -123,7 +124,9 @@ pub fn count<K: Key, const B: usize, const W: usize>(
         let mut digit = 0;
         while digit < each {
             let total = totals.atomic(first + digit);
+            // Mutants: as above.
             let count = total.load(Ordering::Relaxed, Scope::Device);
+            // Mutants: nobody reads it before the next launch.
             total.store(0, Ordering::Relaxed, Scope::Device);
             starts.write(first + digit, start);
             start += count;

@@ -288,6 +288,7 @@ fn product<T: Scalar>(
         if thread < SPAN / PIECE && own < slots {
             tails.write(own, NONE);
         }
+        // Mutants: the next writes of `tails`, of long rows, are behind another barrier.
         sync_threads();
         let found = row_at(offsets, shape.rows, if thread.is_multiple_of(2) { from } else { to });
         first = warp::shuffle_idx(warp::FULL, found, 0);

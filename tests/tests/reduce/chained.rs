@@ -2,8 +2,8 @@
 //! the simulator watches that they do.
 
 use gpu_core::Device;
-use gpu_reduce::{Offsets, Scratch, reduce_axis_into, reduce_into, reduce_segments_into};
-use gpu_reduce_kernels::Sum;
+use gpu_reduce::{Offsets, Plan, Scratch, reduce_axis_into, reduce_into, reduce_segments_into};
+use gpu_reduce_kernels::{Sum, sum_unordered_f32, tile};
 use gpu_sim::Config;
 
 /// Columns, rows, segments of the results, the sum of those; twice, over what the kernels before may still read.
@@ -52,4 +52,25 @@ fn kernels_wait_for_the_one_before() {
     for seed in 0..5 {
         check(&Device::simulator_with(Config::with_seed(seed)));
     }
+}
+
+/// Between the library's sums in any order memory is cleared, which no kernel overtakes. Without that they wait too:
+/// the second adds up what the first has written.
+#[test]
+fn sums_in_any_order_wait_for_the_one_before() {
+    let device = Device::simulator();
+    let stream = device.stream().unwrap();
+    let len = 2 * tile::<f32>() as usize;
+    let input = device.upload(&vec![1.0f32; len]).unwrap();
+    let (mut first, mut second) = (device.zeroed::<f32>(1).unwrap(), device.zeroed::<f32>(1).unwrap());
+    let config = |len| Plan::new::<Sum<f32>>(len).launch();
+    let sum = first.view_mut().as_global_mut();
+    // SAFETY: the simulator checks every access.
+    unsafe {
+        sum_unordered_f32::launch(&stream, config(len), input.view().as_global(), len as u64, 1, sum)
+            .unwrap();
+        let all = second.view_mut().as_global_mut();
+        sum_unordered_f32::launch(&stream, config(1), sum.as_global(), 1, 1, all).unwrap();
+    }
+    assert_eq!(second.to_vec().unwrap(), [len as f32]);
 }

@@ -14,6 +14,7 @@ mod chained;
 mod half;
 mod named;
 mod operators;
+mod rounds;
 mod segments;
 mod segments_stretches;
 mod several;

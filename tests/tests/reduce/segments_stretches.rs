@@ -4,7 +4,7 @@
 use gpu_core::Device;
 use gpu_reduce::reference;
 use gpu_reduce_kernels::{
-    OFFSETS, Starts, Sum, THREADS, publishes, scratch_words, segments, segments_shared_bytes, weight,
+    OFFSETS, Starts, Sum, THREADS, publishes, scratch_words, segments, segments_shared_bytes, tile, weight,
 };
 use gpu_sim::{Config, Record};
 use gpu_std::kernel;
@@ -28,17 +28,12 @@ pub fn shared_out(
     segments::<Sum<f32>, 4, 4>(input, len, starts, share, scratch, output);
 }
 
-/// The shares of so many blocks. At times long segments, which are cut into parts, are among the short and empty ones.
-fn check(seed: u64, blocks: u64, long: usize) {
-    let lengths = |number: usize| match number % 1500 {
-        700 => long,
-        n if n % 3 == 0 => 0,
-        n => n % 4,
-    };
-    let count = 9500;
+/// Segments of these lengths in the shares of so many blocks.
+fn check(seed: u64, blocks: u64, lengths: &[usize]) {
+    let count = lengths.len();
     let mut offsets = vec![0u32];
-    for number in 0..count {
-        offsets.push(offsets[number] + lengths(number) as u32);
+    for &length in lengths {
+        offsets.push(offsets.last().unwrap() + length as u32);
     }
     let len = *offsets.last().unwrap() as usize;
     let values = floats(31, len);
@@ -76,7 +71,26 @@ fn check(seed: u64, blocks: u64, long: usize) {
 fn blocks_take_several_stretches() {
     println!("blocks_take_several_stretches: seeds 0 to 11");
     for seed in 0..12 {
-        // Parts of long segments bring barriers of their own, which hide others that are missing.
-        check(seed, 1 + seed % 3, if seed < 6 { 3 } else { 9000 });
+        // Parts of long segments, among short and empty ones, bring barriers of their own, which hide others that are
+        // missing.
+        let long = if seed < 6 { 3 } else { 9000 };
+        let length = |number: usize| match number % 1500 {
+            700 => long,
+            n if n % 3 == 0 => 0,
+            n => n % 4,
+        };
+        check(seed, 1 + seed % 3, &(0..9500).map(length).collect::<Vec<_>>());
+    }
+}
+
+/// Segments so long that no other begins in a stretch: the last one, and one between two others.
+#[test]
+fn stretches_in_which_no_segment_begins() {
+    println!("stretches_in_which_no_segment_begins: seeds 20 to 23");
+    for seed in [20, 22] {
+        // A stretch of all others has 34 tiles at most.
+        let stretch = 34 * tile::<f32>() as usize;
+        check(seed, 1, &[3, 0, stretch + 1000]);
+        check(seed + 1, 1, &[3, 2 * stretch + 1000, 0, 2, 2]);
     }
 }

@@ -1,10 +1,13 @@
 //! Sorts, of segments too, histograms and selections.
 
 mod any_order;
+mod chained;
 mod histogram;
+mod histogram_rounds;
 mod schedules;
 mod scratch;
 mod segmented;
+mod segmented_rounds;
 mod segmented_schedules;
 mod select;
 mod select_schedules;

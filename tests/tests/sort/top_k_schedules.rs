@@ -17,6 +17,8 @@ use crate::sort::{keys, order};
 
 /// Candidates of a small block, less than the tile that it reads at once: 256.
 const SMALL_ROOM: u32 = 128;
+/// Of one that selects more than it has threads.
+const LARGE_ROOM: u32 = 512;
 
 macro_rules! small_selections {
     ($($rows:ident $last:ident: $algorithm:ty, $room:expr;)*) => { $(
@@ -54,6 +56,7 @@ macro_rules! small_selections {
 }
 small_selections! {
     by_bound by_bound_last: ByBound<64, 4, 16>, SMALL_ROOM;
+    by_bound_of_many by_bound_of_many_last: ByBound<64, 4, 16>, LARGE_ROOM;
     by_digits by_digits_last: ByDigits<256, 2>, digits_room(8);
 }
 
@@ -173,8 +176,16 @@ fn schedules_of_the_filter() {
     assert!(sufficed[0] > 25 && sufficed.iter().sum::<u32>() < 75, "{sufficed:?}");
 }
 
+/// By which of the small kernels.
+#[derive(Clone, Copy)]
+enum By {
+    Bound,
+    BoundOfMany,
+    Digits,
+}
+
 /// Rows in `parts` parts each, by bounds or by digits.
-fn of_parts(seed: u64, rows: usize, row: usize, parts: usize, k: usize, is_by_digits: bool) {
+fn of_parts(seed: u64, rows: usize, row: usize, parts: usize, k: usize, by: By) {
     let keys = keys::<u32>(seed, rows * row);
     let device = simulator(seed);
     let stream = device.stream().unwrap();
@@ -189,13 +200,12 @@ fn of_parts(seed: u64, rows: usize, row: usize, parts: usize, k: usize, is_by_di
     let (first, indices) =
         (outputs.keys.view_mut().as_global_mut().cast(), outputs.indices.view_mut().as_global_mut());
     let header = header.view().as_global();
-    let config = |blocks: usize| {
-        if is_by_digits {
-            LaunchConfig::linear(blocks as u32, 256).shared(digits_bytes(digits_room(8), 8))
-        } else {
-            LaunchConfig::linear(blocks as u32, 64).shared(shared_bytes(64, SMALL_ROOM, 8))
-        }
+    let (threads, bytes) = match by {
+        By::Bound => (64, shared_bytes(64, SMALL_ROOM, 8)),
+        By::BoundOfMany => (64, shared_bytes(64, LARGE_ROOM, 8)),
+        By::Digits => (256, digits_bytes(digits_room(8), 8)),
     };
+    let config = |blocks: usize| LaunchConfig::linear(blocks as u32, threads).shared(bytes);
     let (of_rows, of_last) = (config(rows * parts), config(rows));
     macro_rules! launch {
         ($rows:ident $last:ident) => {{
@@ -212,10 +222,10 @@ fn of_parts(seed: u64, rows: usize, row: usize, parts: usize, k: usize, is_by_di
             }
         }};
     }
-    if is_by_digits {
-        launch!(by_digits by_digits_last)
-    } else {
-        launch!(by_bound by_bound_last)
+    match by {
+        By::Bound => launch!(by_bound by_bound_last),
+        By::BoundOfMany => launch!(by_bound_of_many by_bound_of_many_last),
+        By::Digits => launch!(by_digits by_digits_last),
     }
     outputs.check(&keys, rows, k, &format!("seed {seed}, {parts} parts of {rows} rows of {row}, k = {k}"));
 }
@@ -227,7 +237,18 @@ fn schedules_of_parts_by_bounds() {
     for seed in 1000..1200 {
         let row = [500, 701, 257][seed as usize % 3];
         let k = [1, 64, 31, 7][seed as usize % 4];
-        of_parts(seed, 2, row, 1 + (seed % 5) as usize, k, false);
+        of_parts(seed, 2, row, 1 + (seed % 5) as usize, k, By::Bound);
+    }
+}
+
+/// More than a block has threads: it knows no bound before it has read a tile.
+#[test]
+fn schedules_of_parts_by_bounds_of_many() {
+    println!("schedules_of_parts_by_bounds_of_many: seeds 1500 to 1519");
+    for seed in 1500..1520 {
+        let row = [500, 701, 257][seed as usize % 3];
+        let k = [65, 200, 256, 100][seed as usize % 4];
+        of_parts(seed, 2, row, 1 + (seed % 2) as usize, k, By::BoundOfMany);
     }
 }
 
@@ -238,6 +259,6 @@ fn schedules_of_parts_by_digits() {
         // More in a part than are sorted without counting.
         let row = [2300, 1030, 3100][seed as usize % 3];
         let k = [150, 1000, 300, 129][seed as usize % 4];
-        of_parts(seed, 1, row, 1 + (seed % 2) as usize, k, true);
+        of_parts(seed, 1, row, 1 + (seed % 2) as usize, k, By::Digits);
     }
 }

@@ -3,6 +3,7 @@
 mod clamped;
 mod convert;
 mod factor;
+mod first_faults;
 mod golden;
 mod input;
 mod many;

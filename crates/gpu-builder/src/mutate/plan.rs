@@ -62,14 +62,20 @@ impl Plan {
         })
     }
 
-    /// What `cargo test` gets: the programs that are called like the crate's folder, or those of the crate itself.
+    /// What `cargo test` gets: the programs that are called like the crate's folder, or begin with its name and `_`, or
+    /// those of the crate itself.
     pub(super) fn tests(&self) -> Result<Vec<String>> {
         let family = self.krate.file_name().unwrap_or_default().to_string_lossy();
         let of = |(package, program): &(String, String)| {
             ["-p".into(), package.clone(), "--test".into(), program.clone()]
         };
+        // `factor`, and `factor_variants`.
+        let is_of_family = |program: &str| {
+            let rest = program.strip_prefix(&*family);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        };
         let named: Vec<String> =
-            self.programs.iter().filter(|(_, program)| *program == family).flat_map(of).collect();
+            self.programs.iter().filter(|(_, program)| is_of_family(program)).flat_map(of).collect();
         if !named.is_empty() {
             return Ok(named);
         }
@@ -91,6 +97,10 @@ mod tests {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
         let plan = Plan::new(&format!("{root}/gpu-kernels/transpose")).expect("the crate");
         assert_eq!(plan.tests().expect("tests"), ["-p", "gpu-tests", "--test", "transpose"]);
+        let plan = Plan::new(&format!("{root}/gpu-kernels/factor")).expect("the crate");
+        let of_factors =
+            ["-p", "gpu-tests", "--test", "factor", "-p", "gpu-tests", "--test", "factor_variants"];
+        assert_eq!(plan.tests().expect("tests"), of_factors);
         let plan = Plan::new(&format!("{root}/crates/gpu-collective")).expect("the crate");
         let own = plan.tests().expect("tests");
         assert!(own.len() >= 8 && own[0] == "-p", "{own:?}");

@@ -85,7 +85,9 @@ impl<R: Computed> Parts<R> {
                 let place = self.scratch.offset(self.place(begin + number as u64 * each, number == 0));
                 let partial = Accumulator::from_words(&mut |word| {
                     let word = place.atomic(word);
+                    // Mutants: behind the acquire of the count all others are done with the words: any scope does.
                     let value = word.load(Ordering::Relaxed, Scope::Device) as u32;
+                    // Mutants: as for the load; nobody reads it before the next launch.
                     word.store(0, Ordering::Relaxed, Scope::Device);
                     value
                 });
@@ -95,6 +97,7 @@ impl<R: Computed> Parts<R> {
         }
         if thread == 0 {
             let count = self.scratch.offset(self.place(begin, true)).atomic(publishes::<R>());
+            // Mutants: all parts have counted, and nobody reads it before the next launch.
             count.store(0, Ordering::Relaxed, Scope::Device);
         }
         // Whoever read the results that stood there is done with them.
@@ -132,6 +135,7 @@ impl<R: Computed> Parts<R> {
             if (word as u32) < publishes::<R>() {
                 let value = result.word(word as u32) as u64;
                 let place = self.scratch.offset(place).atomic(word as u32);
+                // Mutants: the count releases it, behind a barrier; who reads it has acquired that.
                 place.store(value, Ordering::Relaxed, Scope::Device);
             }
         });

@@ -294,6 +294,7 @@ pub fn segments<R: Computed, const V: usize, const A: usize>(
         if has_some {
             stretch.sort::<R>(count, first, source, output);
         } else {
+            // Mutants: of no segments there are no classes, and up to the next barrier the first thread alone reads.
             sync_threads();
         }
         // ---- Longer ones part by part, then the others by lanes ----------------------------------------------------

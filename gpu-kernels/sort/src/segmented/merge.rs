@@ -116,6 +116,7 @@ pub fn merge_pass<C: Composite, const L: usize>(
                 }
                 at += 32 * WARPS;
             }
+            // Mutants: up to the next tile's first barrier only `splits` is written, read before the last one.
             sync_threads();
         }
     }
