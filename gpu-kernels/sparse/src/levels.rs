@@ -353,6 +353,44 @@ impl Known {
     }
 }
 
+/// Asks for the entries from `first` on that are `unknown`: the level that follows, those that are still unknown, and the
+/// number of the last of them.
+#[device]
+#[inline(always)]
+fn ask_for(
+    indices: Global<u32>,
+    shape: &Rows,
+    known: &Known,
+    rest: &Beside,
+    (window, first): (u32, u32),
+    (mut level, mut unknown): (u32, u32),
+) -> (u32, u32, u32) {
+    let mut awaited = NONE;
+    let others: [u32; AT_ONCE as usize] = core::array::from_fn(|j| {
+        let is_asked = unknown >> j & 1 != 0;
+        let place = if is_asked { rest.place(first + j as u32) } else { NONE };
+        // No column is as high.
+        let column = indices.read_only_below(place, NONE, NONE);
+        if column == NONE { NONE } else { shape.other(column, window) }
+    });
+    // What is not asked for says as little as the lowest level: a row that asks waits for one.
+    let mut words = [1; AT_ONCE as usize];
+    unroll::<{ AT_ONCE as usize }>(|j| {
+        if others[j] != NONE {
+            words[j] = known.ask(shape, others[j]);
+        }
+    });
+    unknown = 0;
+    unroll::<{ AT_ONCE as usize }>(|j| {
+        level = if words[j] >= level { words[j] + 1 } else { level };
+        if words[j] == 0 {
+            unknown |= 1 << j;
+            awaited = others[j];
+        }
+    });
+    (level, unknown, awaited)
+}
+
 /// The levels of the rows of a window, of each of which `rest` is the lane's.
 #[device]
 #[inline(always)]
@@ -387,33 +425,24 @@ fn levels_of_window(
         keep_rolled();
         let mut moved = false;
         if !ready {
-            let mut goes_on = awaited == NONE || known.ask(shape, awaited) != 0;
+            let mut goes_on = true;
+            if awaited != NONE {
+                let word = known.ask(shape, awaited);
+                goes_on = word != 0;
+                if goes_on {
+                    // The nearest is the last of those that are unknown.
+                    level = if word >= level { word + 1 } else { level };
+                    unknown ^= 1 << (31 - unknown.leading_zeros());
+                }
+            }
             while goes_on {
                 keep_rolled();
                 moved = true;
                 awaited = NONE;
-                let others: [u32; AT_ONCE as usize] = core::array::from_fn(|j| {
-                    let is_asked = unknown >> j & 1 != 0;
-                    let place = if is_asked { rest.place(first + j as u32) } else { NONE };
-                    // No column is as high.
-                    let column = indices.read_only_below(place, NONE, NONE);
-                    if column == NONE { NONE } else { shape.other(column, window) }
-                });
-                // What is not asked for says as little as the lowest level: a row that asks waits for one.
-                let mut words = [1; AT_ONCE as usize];
-                unroll::<{ AT_ONCE as usize }>(|j| {
-                    if others[j] != NONE {
-                        words[j] = known.ask(shape, others[j]);
-                    }
-                });
-                unknown = 0;
-                unroll::<{ AT_ONCE as usize }>(|j| {
-                    level = if words[j] >= level { words[j] + 1 } else { level };
-                    if words[j] == 0 {
-                        unknown |= 1 << j;
-                        awaited = others[j];
-                    }
-                });
+                if unknown != 0 {
+                    (level, unknown, awaited) =
+                        ask_for(indices, shape, known, rest, (window, first), (level, unknown));
+                }
                 goes_on = awaited == NONE;
                 if goes_on {
                     first += AT_ONCE;
