@@ -226,7 +226,7 @@ pub(crate) fn links(columns: u32) -> (u32, bool) {
 }
 
 /// Entries that a lane asks for together: those of most rows, as each further turn waits for the second-level cache.
-pub const AT_ONCE: u32 = 8;
+pub const AT_ONCE: u32 = 4;
 
 /// Which of the entries from `first` on, before entry `end`, are asked for together, as bits.
 #[device]
