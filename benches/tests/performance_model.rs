@@ -156,7 +156,7 @@ fn families_of_programs_of_their_own_are_predicted() {
         ("syrk/f64/2048", "symmetric updates", "shared"),
         ("sparse/spmv/Thread/random", "sparse products", "memory"),
         ("sparse/solve/Free/band", "sparse systems", "chain"),
-        ("sparse/transpose/laplacian", "sparse transpositions", "integers"),
+        ("sparse/transpose/laplacian", "sparse transpositions", "latency"),
     ];
     let names: Vec<&str> = kernels.iter().map(|(name, ..)| *name).collect();
     let lines = json(EXAMPLE, &["--json", "--measured", "--device", "h200", "--kernel", &names.join(",")]);

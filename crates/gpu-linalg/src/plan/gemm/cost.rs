@@ -31,6 +31,9 @@ const SMALL_BLOCK: f64 = 870.0;
 const SMALL_STEP: [f64; 2] = [18.3, 51.0];
 /// The most small tiles of a product: those of more are better wide, which read less.
 const MOST_SMALL: u64 = 1024;
+/// How much longer the doubles of an update take of which both factors are contiguous along k, by kernels that copy them
+/// element by element. (Of a product the constants have it in the mean.)
+const BY_ELEMENTS: f64 = 1.2;
 /// Clocks of a second launch, about 1.5 µs.
 const LAUNCH: f64 = 2600.0;
 /// Clocks of a round of parts that are added.
@@ -86,12 +89,14 @@ struct Constants {
     memory: f64,
     /// Whether blocks that no room is left for at first are taken to run by themselves, or evenly with the others.
     in_waves: bool,
+    /// How much longer arithmetic takes for how factors lie.
+    slower: f64,
 }
 
 /// Clocks of a product in so many parts of `piece`, by a kernel with stages.
 fn staged_clocks(
     kernel: Kernel,
-    Constants { rate, memory, in_waves }: Constants,
+    Constants { rate, memory, in_waves, slower }: Constants,
     shape: Shape,
     (parts, piece): (u64, u64),
     multiprocessors: u32,
@@ -111,7 +116,7 @@ fn staged_clocks(
     let stages = piece.div_ceil(tile.depth.into()) as f64;
     let depth = stages * f64::from(tile.depth);
 
-    let arithmetic = blocks * rows * columns * depth / (MULTIPLY_ADDS * rate.fraction);
+    let arithmetic = blocks * rows * columns * depth / (MULTIPLY_ADDS * rate.fraction) * slower;
     let l2 = each * (rows + columns) * depth * bytes as f64 / L2_BYTES;
     let memory = shape.memory_clocks(memory);
     let latency = (each / resident).ceil() * stages * rate.stage;
@@ -168,7 +173,9 @@ pub(super) fn clocks(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multi
     if matches!(kernel, Kernel::Small) {
         return small_clocks(shape, parts, piece, multiprocessors);
     }
-    let constants = Constants { rate: kernel.rate(), memory: MEMORY_BYTES, in_waves: true };
+    let by_elements = shape.half && shape.across && shape.bytes == 8 && !kernel.needs_alignment();
+    let slower = if by_elements { BY_ELEMENTS } else { 1.0 };
+    let constants = Constants { rate: kernel.rate(), memory: MEMORY_BYTES, in_waves: true, slower };
     staged_clocks(kernel, constants, shape, (parts, piece), multiprocessors)
 }
 
@@ -180,7 +187,8 @@ pub(super) fn clocks_of_parts(
     multiprocessors: u32,
     turned: bool,
 ) -> f64 {
-    let constants = Constants { rate: kernel.rate_of_cut(), memory: MEMORY_BYTES_OF_CUT, in_waves: false };
+    let constants =
+        Constants { rate: kernel.rate_of_cut(), memory: MEMORY_BYTES_OF_CUT, in_waves: false, slower: 1.0 };
     staged_clocks(kernel, constants, shape, (parts, piece), multiprocessors)
         + finish_clocks(shape, parts, turned)
 }
