@@ -153,7 +153,7 @@ fn families_of_programs_of_their_own_are_predicted() {
         ("potrf/f64/16/100000", "factors of batches", "integers"),
         ("potrf/f64/2048", "factors of large matrices", "latency"),
         ("potrs/f64/8/100000/l/0/1", "systems of factors", "integers"),
-        ("syrk/f64/2048", "symmetric updates", "shared"),
+        ("syrk/f64/2048", "symmetric updates", "arithmetic"),
         ("sparse/spmv/Thread/random", "sparse products", "memory"),
         ("sparse/solve/Free/band", "sparse systems", "chain"),
         ("sparse/transpose/laplacian", "sparse transpositions", "latency"),
