@@ -20,8 +20,8 @@
 //!
 //! A block has [`Rows::chunk`] rows, and its warps walk through them, 32 rows at a time. Few rows a block let as many
 //! rows wait as fit on the device. But where most rows need the one before and one at a distance that is the same for
-//! all, as those of grids do, of the rows that fit only few can be next: all of one line wait for its first. Blocks that
-//! have as many rows as that distance follow each other a few rows apart, and all of them work.
+//! all, as those of grids do, of the rows that fit only few can be next: all of one line wait for its first. Blocks
+//! that have as many rows as that distance follow each other a few rows apart, and all of them work.
 //!
 //! Threads of a block exchange levels through the ring while they wait, by atomic loads and stores without a barrier: a
 //! tool that looks for accesses between barriers (compute-sanitizer's racecheck) names them, and they are meant.
@@ -268,8 +268,8 @@ fn in_window(mut level: u32, columns: u32) -> u32 {
     level
 }
 
-/// The levels of all rows: a block has [`Rows::chunk`] of them, each of its warps 32 at a time; at most 512 threads, with
-/// [`shared_bytes`]. `levels` and `ticket` are zero before.
+/// The levels of all rows: a block has [`Rows::chunk`] of them, each of its warps 32 at a time; at most 512 threads,
+/// with [`shared_bytes`]. `levels` and `ticket` are zero before.
 #[kernel(images = sm_75, launch_bounds(512))]
 pub fn sparse_levels(
     offsets: Global<u32>,
@@ -353,8 +353,8 @@ impl Known {
     }
 }
 
-/// Asks for the entries from `first` on that are `unknown`: the level that follows, those that are still unknown, and the
-/// number of the last of them.
+/// Asks for the entries from `first` on that are `unknown`: the level that follows, those that are still unknown, and
+/// the number of the last of them.
 #[device]
 #[inline(always)]
 fn ask_for(

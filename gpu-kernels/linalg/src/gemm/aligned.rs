@@ -1,14 +1,15 @@
 //! The product of doubles by tiles, on the tensor cores of 9.0, where all matrices may be accessed by 16 bytes.
 //!
-//! As [`tensor`](super::tensor), but for how factors come to shared memory: always by 16 bytes, and as they lie, so that
-//! of a factor contiguous along `k` that is the fast axis there, too; each order of the factors is a kernel of its own.
-//! Copies are then a straight line of instructions, which the assembler puts between the operations of the tensor
-//! cores. All at once behind the barrier, and element by element where they transposed, they cost an eighth of the time.
+//! As [`tensor`](super::tensor), but for how factors come to shared memory: always by 16 bytes, and as they lie, so
+//! that of a factor contiguous along `k` that is the fast axis there, too; each order of the factors is a kernel of
+//! its own. Copies are then a straight line of instructions, which the assembler puts between the operations of the
+//! tensor cores. All at once behind the barrier, and element by element where they transposed, they cost an eighth of
+//! the time.
 //!
-//! Operations are over 8 of `k`, whose sums are those of two over 4, one after the other: half as many are issued, and a
-//! warp that waits for shared memory has one on its way for twice as long. What is read from there goes to other
-//! registers than those that an operation in flight may still read. A block is four warps, and a multiprocessor has two
-//! of them: while one waits at its barrier, the other multiplies.
+//! Operations are over 8 of `k`, whose sums are those of two over 4, one after the other: half as many are issued,
+//! and a warp that waits for shared memory has one on its way for twice as long. What is read from there goes to
+//! other registers than those that an operation in flight may still read. A block is four warps, and a multiprocessor
+//! has two of them: while one waits at its barrier, the other multiplies.
 
 use gpu_std::async_copy::{commit, copy_or_zero, wait};
 use gpu_std::memory::{Global, GlobalMut, Shared};
@@ -113,8 +114,8 @@ impl<const ROWS: u32, const THREADS: u32, const ALONG_K: bool, const LINE: u32>
         if ALONG_K { row * LINE + k } else { k * Tile::pitch(ROWS) + row }
     }
 
-    /// Starts to copy the next tile to `tile`; `left` is how much of `k` there is from it on. What is beyond it or beyond
-    /// the last row becomes zero.
+    /// Starts to copy the next tile to `tile`; `left` is how much of `k` there is from it on. What is beyond it or
+    /// beyond the last row becomes zero.
     #[device]
     #[inline(always)]
     fn copy(&mut self, operand: &Operand, tile: Shared<f64>, left: u32) {
@@ -145,8 +146,8 @@ impl<const ROWS: u32, const THREADS: u32, const ALONG_K: bool> Factor<ROWS, THRE
         Self::at(row + lane / 4 * 2, lane % 4)
     }
 
-    /// A lane's elements of the `number`-th matrix of A of the group of `k` that starts at `k`: of a row and the next one,
-    /// and the same four of `k` further. What is constant goes into the index, which the instruction adds.
+    /// A lane's elements of the `number`-th matrix of A of the group of `k` that starts at `k`: of a row and the next
+    /// one, and the same four of `k` further. What is constant goes into the index, which the instruction adds.
     #[device]
     #[inline(always)]
     fn of_a(tile: Shared<f64>, k: u32, number: usize) -> [f64; 4] {

@@ -86,7 +86,7 @@ tensor_products! {
 
 macro_rules! aligned_products {
     ($($name:ident: $a:literal, $b:literal, $which:literal;)*) => { $(
-        #[doc = concat!("Products of `f64` on the tensor cores of 9.0, all by 16 bytes, where ", $which, " contiguous along `k`.")]
+        #[doc = concat!("Products of `f64` by 16 bytes on tensor cores, where ", $which, " contiguous along `k`.")]
         ///
         /// Launch [`Tile::count`] blocks of [`aligned::TILE`](super::aligned::TILE) for each product of the batch, with
         /// [`aligned::shared_bytes`](super::aligned::shared_bytes), and operands of

@@ -31,8 +31,8 @@ const SMALL_BLOCK: f64 = 870.0;
 const SMALL_STEP: [f64; 2] = [18.3, 51.0];
 /// The most small tiles of a product: those of more are better wide, which read less.
 const MOST_SMALL: u64 = 1024;
-/// How much longer the doubles of an update take of which both factors are contiguous along k, by kernels that copy them
-/// element by element. (Of a product the constants have it in the mean.)
+/// How much longer the doubles of an update take of which both factors are contiguous along k, by kernels that copy
+/// them element by element. (Of a product the constants have it in the mean.)
 const BY_ELEMENTS: f64 = 1.2;
 /// Clocks of a second launch, about 1.5 µs.
 const LAUNCH: f64 = 2600.0;

@@ -74,8 +74,8 @@ pub(super) struct Rate {
 }
 
 impl Kernel {
-    /// Those for elements of `bytes` bytes, 4 or 8, on a device of this capability; all of them where it is `None`, as on
-    /// the simulator.
+    /// Those for elements of `bytes` bytes, 4 or 8, on a device of this capability; all of them where it is `None`,
+    /// as on the simulator.
     pub const fn of(bytes: usize, capability: Option<Capability>) -> &'static [Self] {
         let generation = match capability {
             Some(capability) => capability.major,

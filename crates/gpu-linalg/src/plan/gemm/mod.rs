@@ -47,7 +47,8 @@ pub struct Plan {
     pub kernel: Kernel,
     /// Grid, block and shared memory.
     pub launch: LaunchConfig,
-    /// Shapes and strides, C being row-major: where there is a second launch, C is scratch memory, and the factors one and zero.
+    /// Shapes and strides, C being row-major: where there is a second launch, C is scratch memory, and the factors
+    /// one and zero.
     pub product: Product,
     /// Whether the factors change places: `Cᵀ = Bᵀ · Aᵀ` makes a column-major C row-major.
     pub swapped: bool,
@@ -110,10 +111,10 @@ fn pitch(bytes: usize, n: usize) -> usize {
 impl Plan {
     /// The plan for C of the given layout, which is not empty, and elements of `bytes` bytes, 4 or 8.
     ///
-    /// `capability` is the device's ([`gpu_core::Device::capability`]): tensor cores for `f64` and shared memory for the
-    /// widest tiles of `f32` came with 8.0, larger operations with 9.0; `multiprocessors` are its. The order of combination depends on neither. `addresses`
-    /// are those of A, B, C and the scratch memory, which is not used where `sums` are [`Sums::Chains`].
-    /// With a `triangle` only that part of C, which is square, is computed.
+    /// `capability` is the device's ([`gpu_core::Device::capability`]): tensor cores for `f64` and shared memory for
+    /// the widest tiles of `f32` came with 8.0, larger operations with 9.0; `multiprocessors` are its. The order of
+    /// combination depends on neither. `addresses` are those of A, B, C and the scratch memory, which is not used
+    /// where `sums` are [`Sums::Chains`]. With a `triangle` only that part of C, which is square, is computed.
     ///
     /// # Errors
     /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
@@ -134,8 +135,8 @@ impl Plan {
     /// [`Plan::new`] for a kernel of the caller's choice.
     ///
     /// # Errors
-    /// As [`Plan::new`]; [`Error::KernelNotFor`] where [`Kernel::takes`] says no; [`Error::NotAligned`] where the kernel
-    /// [needs alignment](Kernel::needs_alignment).
+    /// As [`Plan::new`]; [`Error::KernelNotFor`] where [`Kernel::takes`] says no; [`Error::NotAligned`] where the
+    /// kernel [needs alignment](Kernel::needs_alignment).
     pub fn with_kernel(
         kernel: Kernel,
         bytes: usize,
