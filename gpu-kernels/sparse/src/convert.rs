@@ -9,7 +9,7 @@ use gpu_std::{device, keep_rolled, kernel, warp};
 
 use crate::THREADS;
 
-/// How often each number occurs: a thread a number, in blocks of [`THREADS`](crate::THREADS). `counts` is zero before.
+/// How often each number occurs: a thread a number, in blocks of [`THREADS`]. `counts` is zero before.
 /// Lanes with the same number add together.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_count(numbers: Global<u32>, counts: GlobalMut<u32>, len: u32) {
@@ -62,7 +62,7 @@ pub fn sparse_rows(offsets: Global<u32>, rows: GlobalMut<u32>, count: u32, entri
 }
 
 /// Numbers of 64 bits as 32: how much each is above `base`. The first, if any, that is below or more than `most` above
-/// goes to `found`, which is [`NONE`](crate::NONE) before: a thread a number, in blocks of [`THREADS`](crate::THREADS).
+/// goes to `found`, which is [`NONE`](crate::NONE) before: a thread a number, in blocks of [`THREADS`].
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_narrow(
     wide: Global<u64>,
@@ -130,7 +130,7 @@ pub fn sparse_keys(
     }
 }
 
-/// Where a key differs from the one before, 1, else 0: a thread a key, in blocks of [`THREADS`](crate::THREADS).
+/// Where a key differs from the one before, 1, else 0: a thread a key, in blocks of [`THREADS`].
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_heads(keys: Global<u64>, heads: GlobalMut<u32>, len: u32) {
     let at = index_1d();
@@ -141,7 +141,7 @@ pub fn sparse_heads(keys: Global<u64>, heads: GlobalMut<u32>, len: u32) {
 }
 
 /// The values of equal keys, added in the order in which they stand, from the first: a thread a key, in blocks of
-/// [`THREADS`](crate::THREADS). `places` are the inclusive sums of [`sparse_heads()`], `order` says where a key's value
+/// [`THREADS`]. `places` are the inclusive sums of [`sparse_heads()`], `order` says where a key's value
 /// is, and a key has its column in the lowest `bits`.
 #[device]
 #[inline(always)]
@@ -194,7 +194,7 @@ macro_rules! kernels {
             add::<$T>(keys, order, places, values, rows, columns, sums, bits, len);
         }
 
-        #[doc = concat!("Rows and values of `", stringify!($T), "` of entries in another order: a thread an entry, in blocks of [`THREADS`](crate::THREADS).")]
+        #[doc = concat!("Rows and values of `", stringify!($T), "` of entries in another order: a thread an entry, in blocks of [`THREADS`].")]
         #[kernel(images = sm_75, launch_bounds(256))]
         pub fn $gather(
             order: Global<u32>,

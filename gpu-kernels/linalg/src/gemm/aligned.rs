@@ -1,6 +1,6 @@
 //! The product of doubles by tiles, on the tensor cores of 9.0, where all matrices may be accessed by 16 bytes.
 //!
-//! As [`tensor`](super::tensor), but for how factors come to shared memory: always by 16 bytes, and as they lie, so
+//! As `tensor.rs`, but for how factors come to shared memory: always by 16 bytes, and as they lie, so
 //! that of a factor contiguous along `k` that is the fast axis there, too; each order of the factors is a kernel of
 //! its own. Copies are then a straight line of instructions, which the assembler puts between the operations of the
 //! tensor cores. All at once behind the barrier, and element by element where they transposed, they cost an eighth of
