@@ -194,7 +194,9 @@ macro_rules! kernels {
             add::<$T>(keys, order, places, values, rows, columns, sums, bits, len);
         }
 
-        #[doc = concat!("Rows and values of `", stringify!($T), "` of entries in another order: a thread an entry, in blocks of [`THREADS`].")]
+        #[doc = concat!("Rows and values of `", stringify!($T), "` of entries in another order.")]
+        ///
+        /// A thread an entry, in blocks of [`THREADS`].
         #[kernel(images = sm_75, launch_bounds(256))]
         pub fn $gather(
             order: Global<u32>,
