@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::compile::{Compilation, RUNNING, recorded_flags};
-use crate::finish::{Finished, finish};
+use crate::finish::{Finished, HEADER, finish};
 use crate::kernel_crate::{ImageSpec, KernelCrate};
 use crate::manifest::{self, Manifest};
 use crate::toolchain::Toolchain;
@@ -265,9 +265,7 @@ fn remove_leftovers(out_dir: &Path, images: &[Image], changed: &mut Vec<String>)
     for entry in std::fs::read_dir(out_dir).map_err(Error::io(out_dir))? {
         let entry = entry.map_err(Error::io(out_dir))?;
         let file = entry.file_name().to_string_lossy().into_owned();
-        let ours = || {
-            std::fs::read_to_string(entry.path()).is_ok_and(|text| text.contains("Written by gpu-builder"))
-        };
+        let ours = || std::fs::read_to_string(entry.path()).is_ok_and(|text| text.starts_with(HEADER));
         if file.ends_with(".ptx") && !files.contains(&file) && ours() {
             std::fs::remove_file(entry.path()).map_err(Error::io(entry.path()))?;
             changed.push(file);

@@ -2,7 +2,7 @@ use super::*;
 use crate::ptxas::Resources;
 use crate::report::Outcome;
 
-const CLEAN: &str = "// c, k. Written by gpu-builder; do not edit.\n\n.version 7.4\n.target sm_75\n.address_size 64\n\n\
+const CLEAN: &str = "// By gpu-builder\n\n.version 7.4\n.target sm_75\n.address_size 64\n\n\
     .visible .entry k(\n\t.param .u64 p\n)\n.maxntid 256, 1, 1\n{\n\tst.global.b32 \t[%rd1], %r1;\n\tret;\n}\n";
 
 const SPEC: ImageSpec = ImageSpec { arch: 75, exact: false, isa: 74 };

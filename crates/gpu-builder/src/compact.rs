@@ -20,13 +20,14 @@ const MORE: &str = "cegijklmnoqtwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// Registers of a letter: their numbers have two digits.
 const EACH: usize = 100;
 
-/// The text of an item without indentation, with short names of parameters (`a0`), labels (`$1`) and registers (`r1`, and
-/// with other letters where there are many), those of registers that are used most being the shortest.
+/// The text of an item without indentation, with short names of parameters (`a0`), labels (`$1`), dynamic shared memory
+/// (`sh`) and registers (`r1`, and with other letters where there are many), those of registers that are used most being
+/// the shortest.
 pub(crate) fn compact(item: &Item) -> String {
     let text = spaces(&item.text)
         .replace(&format!("{}_param_", item.name), "a")
         .replace("$L__BB_", "$")
-        .replace(DYNAMIC, "shared")
+        .replace(DYNAMIC, "sh")
         .replace(".ptr .align 1 ", "");
     let Registers { names, letters } = registers(&text);
     let mut out = String::with_capacity(text.len());
@@ -183,7 +184,7 @@ mod tests {
     #[test]
     fn dynamic_shared_memory_has_a_short_name() {
         let text = ".extern .shared .align 16 .b8 gpu_launch_sized_workgroup_mem[];\n";
-        assert_eq!(compacted(text), ".extern .shared .align 16 .b8 shared[];");
+        assert_eq!(compacted(text), ".extern .shared .align 16 .b8 sh[];");
     }
 
     #[test]

@@ -19,6 +19,9 @@ use crate::kernel_crate::ImageSpec;
 use crate::ptx::{Bounds, Item, Kind, Ptx};
 use crate::{Error, Result, names};
 
+/// The first line of every file: who wrote it, in few bytes, for there are over a thousand.
+pub(crate) const HEADER: &str = "// By gpu-builder";
+
 /// The prefix of the markers' names.
 pub const MARKER: &str = "__launch_bounds_";
 
@@ -80,7 +83,7 @@ pub fn finish(crate_name: &str, spec: &ImageSpec, raw: &str) -> Result<Vec<Finis
         kept.sort_unstable();
         let mut items: Vec<Item> = kept.into_iter().map(|index| ptx.items[index].clone()).collect();
         names::shorten(&mut items);
-        let mut text = String::from("// Written by gpu-builder; do not edit.\n");
+        let mut text = format!("{HEADER}\n");
         if let Some(level) = levels.get(&entry.name).copied().filter(|level| *level > 0) {
             text.push_str(&format!("// -O{level}\n"));
         }
@@ -286,7 +289,7 @@ mod tests {
             assert!(scale.text.contains(kept), "`{kept}` is gone");
             assert!(!empty.text.contains(kept), "`{kept}` belongs to the other kernel");
         }
-        assert!(scale.text.starts_with("// Written by gpu-builder; do not edit.\n\n.version 7.4\n"));
+        assert!(scale.text.starts_with("// By gpu-builder\n\n.version 7.4\n"));
         assert!(scale.text.ends_with("}\n"));
     }
 

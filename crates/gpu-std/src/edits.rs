@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use gpu_std::edits::{apply, edited};
-//! let edits = "// Written by gpu-builder; do not edit.\n// Edits of sm_75:\nd1 1\na1 1\n.target sm_90\na3 1\nwait;\n";
+//! let edits = "// By gpu-builder\n// Edits of sm_75:\nd1 1\na1 1\n.target sm_90\na3 1\nwait;\n";
 //! assert_eq!(edited(edits), Some(75));
 //! assert_eq!(apply(".target sm_75\n{\n}\n", edits).as_deref(), Some(".target sm_90\n{\n}\nwait;\n"));
 //! ```
