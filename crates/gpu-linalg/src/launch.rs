@@ -35,8 +35,9 @@ mod sealed {
     /// Each is the kernel of its name, of this type.
     pub unsafe trait ProductKernels: Scalar {
         /// Products by the kernels of [`plan::gemm::Kernel`].
-        type Wide: Kernel<Arguments = OfProduct<Self>>;
         type Large: Kernel<Arguments = OfProduct<Self>>;
+        type LargeB: Kernel<Arguments = OfProduct<Self>>;
+        type LargeAb: Kernel<Arguments = OfProduct<Self>>;
         type Medium: Kernel<Arguments = OfProduct<Self>>;
         type Low: Kernel<Arguments = OfProduct<Self>>;
         type Flat: Kernel<Arguments = OfProduct<Self>>;
@@ -113,7 +114,8 @@ macro_rules! products {
 }
 // A plan never has a kernel that its type does not: those stand for the one they would be.
 products! {
-    f32: Wide linalg_gemm_wide_f32 Large linalg_gemm_f32 Medium linalg_gemm_medium_f32
+    f32: Large linalg_gemm_large_f32 LargeB linalg_gemm_large_b_f32 LargeAb linalg_gemm_large_ab_f32
+        Medium linalg_gemm_medium_f32
         Low linalg_gemm_low_f32 Flat linalg_gemm_flat_f32
         AlignedNn linalg_gemm_medium_f32 AlignedNt linalg_gemm_medium_f32
         AlignedTn linalg_gemm_medium_f32 AlignedTt linalg_gemm_medium_f32
@@ -121,7 +123,7 @@ products! {
         TensorHalves linalg_gemm_medium_f32 TensorFlat linalg_gemm_medium_f32
         Short linalg_gemm_short_f32 Small linalg_gemm_small_f32
         AddParts linalg_gemm_finish_f32;
-    f64: Wide linalg_gemm_f64 Large linalg_gemm_f64 Medium linalg_gemm_f64
+    f64: Large linalg_gemm_f64 LargeB linalg_gemm_f64 LargeAb linalg_gemm_f64 Medium linalg_gemm_f64
         Low linalg_gemm_f64 Flat linalg_gemm_f64
         AlignedNn linalg_gemm_aligned_nn_f64 AlignedNt linalg_gemm_aligned_nt_f64
         AlignedTn linalg_gemm_aligned_tn_f64 AlignedTt linalg_gemm_aligned_tt_f64
@@ -169,8 +171,12 @@ pub(crate) fn gemm<T: RealElement>(
     // freed only after the work enqueued before.
     unsafe {
         match plan.kernel {
-            Kernel::Wide => stream.launch::<T::Wide>(plan.launch, arguments),
-            Kernel::Large => stream.launch::<T::Large>(plan.launch, arguments),
+            // By which of the factors are copied by 16 bytes.
+            Kernel::Large => match (plan.product.a.vectors, plan.product.b.vectors) {
+                (_, 0) => stream.launch::<T::Large>(plan.launch, arguments),
+                (0, _) => stream.launch::<T::LargeB>(plan.launch, arguments),
+                _ => stream.launch::<T::LargeAb>(plan.launch, arguments),
+            },
             Kernel::Medium => stream.launch::<T::Medium>(plan.launch, arguments),
             Kernel::Low => stream.launch::<T::Low>(plan.launch, arguments),
             Kernel::Flat => stream.launch::<T::Flat>(plan.launch, arguments),

@@ -5,10 +5,11 @@ use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, Plan, Split, Sums};
 use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Order, Triangle};
 use gpu_linalg_kernels::gemm::{
-    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
-    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, Tile, aligned, linalg_gemm_aligned_nn_f64,
+    GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
+    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, Tile, aligned, large, linalg_gemm_aligned_nn_f64,
     linalg_gemm_aligned_nt_f64, linalg_gemm_aligned_tn_f64, linalg_gemm_aligned_tt_f64,
-    linalg_gemm_medium_f32, linalg_gemm_tensor_medium_f64, small,
+    linalg_gemm_large_ab_f32, linalg_gemm_large_b_f32, linalg_gemm_large_f32, linalg_gemm_medium_f32,
+    linalg_gemm_tensor_medium_f64, small,
 };
 
 use gpu_tests::backends::for_each;
@@ -52,6 +53,7 @@ fn shapes_around_tiles_f64() {
 const SMALL: Tile = Tile { rows: small::TILE, columns: small::TILE, ..GEMM_MEDIUM_F32 };
 
 const ALIGNED: Tile = aligned::TILE;
+const LARGE: Tile = large::TILE;
 
 /// Kernels that are only taken for large matrices, or where there are no tensor cores for doubles, each for all orders:
 /// one tile with all of it inside, with and without alignment, and several at the edges; and the triangles of squares
@@ -111,8 +113,7 @@ macro_rules! chosen_kernels {
     )* };
 }
 chosen_kernels! {
-    wide_tiles_f32: f32, Wide, GEMM_WIDE_F32;
-    large_tiles_f32: f32, Large, GEMM_F32;
+    large_tiles_f32: f32, Large, LARGE;
     aligned_tiles_f64: f64, TensorAligned, ALIGNED;
     large_tiles_f64_on_tensor_cores: f64, TensorLarge, GEMM_TENSOR_F64;
     medium_tiles_f32: f32, Medium, GEMM_MEDIUM_F32;
@@ -293,6 +294,8 @@ macro_rules! conflict_free_kernels {
 conflict_free_kernels! {
     inner_loops_have_no_bank_conflicts_f32: f32, Medium,
         linalg_gemm_medium_f32 linalg_gemm_medium_f32 linalg_gemm_medium_f32 linalg_gemm_medium_f32;
+    inner_loops_have_no_bank_conflicts_of_large_tiles: f32, Large,
+        linalg_gemm_large_b_f32 linalg_gemm_large_f32 linalg_gemm_large_ab_f32 linalg_gemm_large_f32;
     inner_loops_have_no_bank_conflicts_f64: f64, TensorMedium,
         linalg_gemm_tensor_medium_f64 linalg_gemm_tensor_medium_f64
         linalg_gemm_tensor_medium_f64 linalg_gemm_tensor_medium_f64;

@@ -20,8 +20,9 @@ use gpu_std::{device, opaque, rolled, unroll};
 
 use super::operand::{Operand, Product, columns};
 use super::place::block_place;
+use super::store::{beyond, write};
 use super::tensor::{DEPTH, warp_place};
-use super::tiled::{Tile, beyond, write};
+use super::tiled::Tile;
 
 /// A lane's part of a warp's `16 TM` × `16 TN` elements of C.
 type Sums<const TM: usize, const TN: usize> = [[[[f64; 4]; 2]; TN]; TM];

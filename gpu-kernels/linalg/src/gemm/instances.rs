@@ -6,6 +6,7 @@ use gpu_std::thread::{grid_dependency_synchronize, trigger_launch_completion};
 
 use super::aligned::{TILE, aligned};
 use super::finish::{Parts, finish};
+use super::large::large;
 use super::operand::Product;
 use super::short::{self, short};
 use super::small::{self, small};
@@ -36,15 +37,11 @@ macro_rules! tiled_products {
     )* };
 }
 
-// The widest tile for `f32` reads least for what it computes, but takes more shared memory than multiprocessors
-// before 8.0 have. With it, 4096² and 8192², all row-major, have 0.95 times cuBLAS's speed on an H200 (2026-11-22).
-// What a warp reads of shared memory takes as long as it multiplies with 8 × 8 elements a thread, less with 8 × 16, and
+// What a warp reads of shared memory takes as long as it multiplies with 8 × 8 elements a thread, less with 4 × 8, and
 // twice as long with 4 × 4: the last is for products of few rows, which wait for memory anyhow.
 // Where tiles are few what counts are warps: 64 threads of 8 × 8 for the tile of 64 × 64 left two of a
 // multiprocessor's schedulers idle, and 1614 × 45 × 9920 took 90.6 µs on an H100 for 72.1.
 tiled_products! {
-    linalg_gemm_wide_f32, sm_80, GEMM_WIDE_F32: f32, 1, 128 x 256 x 16 in 4 stages, 256 threads of 8 x 16, 4;
-    linalg_gemm_f32, sm_80, GEMM_F32: f32, 2, 128 x 128 x 16 in 3 stages, 128 threads of 8 x 16, 4;
     linalg_gemm_medium_f32, sm_75_80, GEMM_MEDIUM_F32: f32, 4, 64 x 64 x 16 in 4 stages, 128 threads of 4 x 8, 4;
     linalg_gemm_low_f32, sm_80, GEMM_LOW_F32: f32, 4, 32 x 128 x 16 in 4 stages, 128 threads of 4 x 8, 4;
     linalg_gemm_flat_f32, sm_80, GEMM_FLAT_F32: f32, 3, 16 x 128 x 32 in 3 stages, 128 threads of 4 x 4, 4;
@@ -103,6 +100,25 @@ aligned_products! {
     linalg_gemm_aligned_nt_f64: true, true, "both factors are";
     linalg_gemm_aligned_tn_f64: false, false, "no factor is";
     linalg_gemm_aligned_tt_f64: false, true, "B is";
+}
+
+macro_rules! large_products {
+    ($($name:ident: $a:literal, $b:literal, $which:literal;)*) => { $(
+        #[doc = concat!("Products of `f32` by the largest tiles, ", $which, " by 16 bytes.")]
+        ///
+        /// Launch [`Tile::count`] blocks of [`large::TILE`](super::large::TILE) for each product of the batch, with
+        /// [`Tile::shared_bytes`], and operands of [`large::operand`](super::large::operand).
+        #[kernel(images = sm_80, launch_bounds(128, 2))]
+        pub fn $name(a: Global<f32>, b: Global<f32>, c: GlobalMut<f32>, product: Product, alpha: f32, beta: f32) {
+            large::<$a, $b>(a, b, c, product, alpha, beta);
+        }
+    )* };
+}
+
+large_products! {
+    linalg_gemm_large_f32: 1, 1, "no factor";
+    linalg_gemm_large_b_f32: 1, 4, "B";
+    linalg_gemm_large_ab_f32: 4, 4, "both factors";
 }
 
 macro_rules! finishes {

@@ -24,10 +24,12 @@
 pub mod aligned;
 mod finish;
 mod instances;
+pub mod large;
 mod operand;
 mod place;
 pub mod short;
 pub mod small;
+mod store;
 mod tensor;
 mod tiled;
 

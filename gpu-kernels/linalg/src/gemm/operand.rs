@@ -1,6 +1,6 @@
 //! How a product's matrices lie in memory, and how a block's threads bring a tile of one into shared memory.
 
-use gpu_std::async_copy::{copy, copy_or_zero};
+use gpu_std::async_copy::copy_or_zero;
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, Shared};
 use gpu_std::parameter::Parameter;
@@ -135,25 +135,23 @@ impl Product {
 /// slow axis, with [`Tile::pitch`] elements from one to the next.
 ///
 /// Contiguous rows are copied by 16 bytes where alignment allows, else by elements; matrices contiguous along `k` are
-/// transposed on the way, element by element. What lies beyond the last `k` becomes zero. So do rows beyond the last, that
-/// make sums that nobody writes, and only the first time: products that were mostly edge, and copied the last row again
-/// instead, took up to twice the time, as if one element to many places were many copies.
+/// transposed on the way, element by element. What lies beyond the last `k` or the last row becomes zero, and is not
+/// read: products that were mostly edge, and copied the last row again instead, took up to twice the time, as if one
+/// element to many places were many copies.
 pub(super) struct Copier<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usize> {
     /// The thread's first element of the next tile.
     source: Global<T>,
     /// Where it goes.
     target: u32,
-    /// Rows of the matrix from the tile's first on.
+    /// Its `k`.
+    k: u32,
+    /// Rows of the matrix from the thread's first one on.
     rows: u32,
-    /// Whether all that the thread copies of a tile are rows of the matrix.
-    inside: bool,
 }
 
 impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usize>
     Copier<T, ROWS, BK, THREADS, V>
 {
-    /// Elements that a thread copies of a tile.
-    const ITEMS: u32 = ROWS * BK / THREADS;
     const PITCH: u32 = Tile::pitch(ROWS);
 
     /// For the tiles of the rows from `first` on, of a matrix of `rows` rows that starts at `matrix`.
@@ -164,17 +162,15 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
             assert!(V as u32 == Tile::vector::<T>());
             assert!(THREADS.is_multiple_of(BK) && THREADS.is_multiple_of(ROWS));
             assert!(BK.is_multiple_of(2 * V as u32) && THREADS.is_multiple_of(4 * BK));
-            assert!(Self::ITEMS.is_multiple_of(V as u32), "a thread copies whole vectors");
+            assert!((ROWS * BK / THREADS).is_multiple_of(V as u32), "a thread copies whole vectors");
         }
         let (row, k) = Self::place(operand);
-        let width = if operand.vectors != 0 { V as u32 } else { 1 };
-        let source = first + row.min(rows - first - width);
-        let (along, across) = if operand.along_k != 0 { (k, source) } else { (source, k) };
+        let (along, across) = if operand.along_k != 0 { (k, first + row) } else { (first + row, k) };
         Self {
             source: matrix.offset(across as u64 * operand.leading + along as u64),
             target: k * Self::PITCH + row,
-            rows: rows - first,
-            inside: rows - first >= ROWS || operand.along_k == 0 && row < rows - first,
+            k,
+            rows: rows.saturating_sub(first + row),
         }
     }
 
@@ -182,7 +178,7 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
     #[device]
     #[inline(always)]
     fn place(operand: &Operand) -> (u32, u32) {
-        // Opaque: it is cheap, and needed again only at the matrix's edge.
+        // Opaque: it is cheap, and takes no register.
         let thread = opaque(thread_idx_x());
         let along_k = operand.along_k != 0;
         let (width, across) = lanes(ROWS, BK, V as u32, along_k, operand.vectors != 0);
@@ -201,171 +197,51 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         }
     }
 
-    /// Starts to copy the next tile to `tile`; `left` is how much of `k` there is from it on. Rows beyond the matrix's last are
-    /// written where the tile's memory is `fresh`: later nobody changes them.
+    /// Starts to copy the next tile to `tile`; `left` is how much of `k` there is from it on.
     #[device]
     #[inline(always)]
-    pub(super) fn next(&mut self, operand: &Operand, tile: Shared<T>, left: u32, fresh: bool) {
-        if left >= BK && self.inside {
-            if operand.vectors != 0 {
-                self.whole::<V, { usize::MAX }>(operand, tile);
-            } else {
-                self.whole::<1, 8>(operand, tile);
-            }
+    pub(super) fn next(&mut self, operand: &Operand, tile: Shared<T>, left: u32) {
+        if operand.vectors != 0 {
+            self.copy::<V>(operand, tile, left);
         } else {
-            self.some(operand, tile, left, fresh || left < BK);
+            self.copy::<1>(operand, tile, left);
         }
         self.source = self.source.offset(operand.advance);
     }
 
-    /// [`Self::next`] of a tile in fresh memory, in a loop: it is as fast for large tiles, and shorter.
+    /// [`Self::next`] by `N` elements at once: the same instructions inside the matrix and at its edge.
     #[device]
     #[inline(always)]
-    pub(super) fn first(&mut self, operand: &Operand, tile: Shared<T>, left: u32) {
-        self.some(operand, tile, left, true);
-        self.source = self.source.offset(operand.advance);
-    }
-
-    /// Copies what there is of a tile, and writes zeros to the rest of it if `zeros` says so.
-    #[device]
-    #[inline(always)]
-    fn some(&self, operand: &Operand, tile: Shared<T>, left: u32, zeros: bool) {
-        let ((row, k), rows, depth) = (Self::place(operand), self.rows.min(ROWS), left.min(BK));
+    fn copy<const N: usize>(&self, operand: &Operand, tile: Shared<T>, left: u32) {
         // The thread has one `k` or one row (or vector of them), and of the other axis every so many-th.
-        let (mut at, end, all, step) = if operand.along_k != 0 {
-            (row, if k < depth { rows } else { 0 }, ROWS, operand.row_step)
+        let there = if operand.along_k != 0 {
+            if self.k < left { self.rows.div_ceil(const { THREADS / BK }) } else { 0 }
+        } else if self.rows != 0 {
+            left.saturating_sub(self.k).div_ceil(const { THREADS / (ROWS / N as u32) })
         } else {
-            (k, if row < rows { depth } else { 0 }, BK, operand.k_step)
+            0
         };
-        let target_step = operand.k_step * Self::PITCH + operand.row_step;
-        let (mut source, mut target) = (self.source, tile.offset(self.target));
-        while at < end {
-            at = rolled(at);
-            if operand.vectors != 0 {
-                copy::<T, V>(target, 0, source, 0);
-            } else {
-                copy::<T, 1>(target, 0, source, 0);
-            }
-            (source, target) = (source.offset(operand.step), target.offset(target_step));
-            at += step;
-        }
-        while zeros && at < all {
-            at = rolled(at);
-            if operand.vectors != 0 {
-                target.write_vec::<V>(0, [T::ZERO; V]);
-            } else {
-                target.write(0, T::ZERO);
-            }
-            target = target.offset(target_step);
-            at += step;
-        }
-    }
-
-    /// [`Self::next`] of a tile with nothing beyond the last `k`, by `N` elements at once. More than `MOST` copies are a loop: it is as
-    /// fast, and a kernel holds a path for each way in which a matrix may lie.
-    #[device]
-    #[inline(always)]
-    fn whole<const N: usize, const MOST: usize>(&self, operand: &Operand, tile: Shared<T>) {
         let step = operand.k_step * Self::PITCH + operand.row_step;
         let (mut source, mut target) = (self.source, tile.offset(self.target));
-        let mut one = || {
-            copy::<T, N>(target, 0, source, 0);
+        let mut one = |item: u32| {
+            copy_or_zero::<T, N>(target, 0, source, 0, if item < there { N as u32 } else { 0 });
             (source, target) = (source.offset(operand.step), target.offset(step));
         };
-        let items = const { Self::ITEMS as usize / N };
-        if items <= MOST {
+        let items = const { ROWS * BK / THREADS / N as u32 };
+        // More are a loop: as fast, and shorter.
+        if items <= 16 {
             unroll::<16>(|item| {
-                if item < items {
-                    one();
+                if (item as u32) < items {
+                    one(item as u32);
                 }
             });
         } else {
-            let mut item = 0;
-            while item < items as u32 {
-                item = rolled(item);
-                unroll::<4>(|_| one());
-                item += 4;
+            let mut first = 0;
+            while first < items {
+                first = rolled(first);
+                unroll::<4>(|item| one(first + item as u32));
+                first += 4;
             }
         }
-    }
-
-    /// [`Self::next`] for the widest tiles: what the assembler makes of the loop around the other takes 5 % longer (8192 `f32`, H200),
-    /// though it has fewer instructions. Rows beyond the last are written each time.
-    #[device]
-    #[inline(always)]
-    pub(super) fn next_of_wide(&mut self, operand: &Operand, tile: Shared<T>, left: u32) {
-        if left >= BK {
-            if self.rows < ROWS && (operand.along_k != 0 || Self::place(operand).0 >= self.rows) {
-                self.edge(operand, tile);
-            } else if operand.vectors != 0 {
-                self.whole::<V, { usize::MAX }>(operand, tile);
-            } else {
-                self.whole::<1, 8>(operand, tile);
-            }
-            self.source = self.source.offset(operand.advance);
-        } else {
-            self.first_of_wide(operand, tile, left);
-        }
-    }
-
-    /// [`Self::next_of_wide`] of a tile with rows beyond the last one, of a matrix contiguous along `k`, or by a thread that has
-    /// only such rows.
-    #[device]
-    #[inline(always)]
-    fn edge(&self, operand: &Operand, tile: Shared<T>) {
-        let (mut row, _) = Self::place(operand);
-        let (mut source, mut target) = (self.source, tile.offset(self.target));
-        let width = if operand.vectors != 0 { V as u32 } else { 1 };
-        let step = operand.k_step * Self::PITCH + operand.row_step;
-        let items = Self::ITEMS / width;
-        let mut item = 0;
-        while item < items {
-            item = rolled(item);
-            if row < self.rows {
-                copy::<T, 1>(target, 0, source, 0);
-                source = source.offset(operand.step);
-            } else if operand.vectors != 0 {
-                target.write_vec::<V>(0, [T::ZERO; V]);
-            } else {
-                target.write(0, T::ZERO);
-            }
-            row += operand.row_step;
-            target = target.offset(step);
-            item += 1;
-        }
-    }
-
-    /// [`Self::next_of_wide`] of any tile, in a loop: of the last one, and of those before the first multiplication.
-    #[device]
-    #[inline(always)]
-    pub(super) fn first_of_wide(&mut self, operand: &Operand, tile: Shared<T>, left: u32) {
-        let vectors = operand.vectors != 0;
-        let width = if vectors { V as u32 } else { 1 };
-        let items = Self::ITEMS / width;
-        let (mut row, mut k) = Self::place(operand);
-        let (mut source, mut target) = (self.source, tile.offset(self.target));
-        let mut item = 0;
-        while item < items {
-            item = rolled(item);
-            let inside = k < left && row < self.rows;
-            if vectors && inside {
-                copy::<T, V>(target, 0, source, 0);
-            } else {
-                // Zeros by elements: of a vector memcheck would report them, see `copy_or_zero`.
-                let mut at = 0;
-                while at < width {
-                    at = rolled(at);
-                    copy_or_zero::<T, 1>(target, at, source, at, inside as u32);
-                    at += 1;
-                }
-            }
-            (row, k) = (row + operand.row_step, k + operand.k_step);
-            if operand.row_step == 0 || row < self.rows {
-                source = source.offset(operand.step);
-            }
-            target = target.offset(operand.k_step * Self::PITCH + operand.row_step);
-            item += 1;
-        }
-        self.source = self.source.offset(operand.advance);
     }
 }

@@ -20,7 +20,8 @@ use gpu_std::{device, opaque, rolled, unroll};
 
 use super::operand::{Copier, Product, columns};
 use super::place::block_place;
-use super::tiled::{Tile, beyond, row_pitch, write, write_rows};
+use super::store::{beyond, row_pitch, write, write_rows};
+use super::tiled::Tile;
 
 /// Stages: more than three do not fit into the shared memory of a multiprocessor of 8.6, 99 KiB.
 pub(super) const STAGES: u32 = 3;
@@ -62,14 +63,8 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
         if k < depth.max(1) {
             let stage = stages.offset(k / DEPTH * stage_len);
             let b_tile = stage.offset(DEPTH * a_pitch);
-            // Of small parts these copies are much of what a block does; of large ones a loop is as fast, and shorter.
-            if const { TM * TN <= 4 } {
-                copy_a.next(&product.a, stage, depth - k, true);
-                copy_b.next(&product.b, b_tile, depth - k, true);
-            } else {
-                copy_a.first(&product.a, stage, depth - k);
-                copy_b.first(&product.b, b_tile, depth - k);
-            }
+            copy_a.next(&product.a, stage, depth - k);
+            copy_b.next(&product.b, b_tile, depth - k);
         }
         commit();
         k += DEPTH;
@@ -107,8 +102,8 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
         let later = k + STAGES * DEPTH;
         if later < depth {
             let stage = stages.offset(fill);
-            copy_a.next(&product.a, stage, depth - later, false);
-            copy_b.next(&product.b, stage.offset(DEPTH * a_pitch), depth - later, false);
+            copy_a.next(&product.a, stage, depth - later);
+            copy_b.next(&product.b, stage.offset(DEPTH * a_pitch), depth - later);
         }
         commit();
         k += DEPTH;

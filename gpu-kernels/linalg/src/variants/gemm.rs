@@ -1,7 +1,7 @@
 //! Products of matrices, a thread an element of C: `C = A · B`, A being m × k.
 //!
 //! The third step of the textbook, several elements a thread in registers, is the fast kernel's
-//! ([`super::super::gemm::linalg_gemm_f32()`]).
+//! ([`super::super::gemm::linalg_gemm_large_f32()`]).
 
 use gpu_std::float::mul_add;
 use gpu_std::kernel;

@@ -6,9 +6,9 @@
 //! Parts are chosen with constants of their own, which stay: parts are the order of the sums, which is not to change
 //! with what is found out about kernels.
 
-use gpu_linalg_kernels::gemm::{SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, short, small};
+use gpu_linalg_kernels::gemm::{SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, Tile, short, small};
 
-use super::kernel::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS, Rate};
+use super::kernel::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS, OfCut, Rate};
 
 /// Multiply-adds of a multiprocessor in a clock, of `f32` and, on tensor cores, of `f64`: that of an H200.
 const MULTIPLY_ADDS: f64 = 128.0;
@@ -58,16 +58,16 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The blocks that compute something.
-    pub(super) fn blocks(&self, kernel: Kernel) -> u64 {
-        let [down, across] = kernel.tiles(self.m as u32, self.n as u32, self.bytes as usize).map(u64::from);
+    /// The blocks that compute something, where one has so many rows and columns.
+    pub(super) fn blocks(&self, [rows, columns]: [u32; 2]) -> u64 {
+        let (down, across) = (self.m.div_ceil(rows.into()), self.n.div_ceil(columns.into()));
         let each = if self.half { (down * across + down.max(across)).div_ceil(2) } else { down * across };
         each.saturating_mul(self.count)
     }
 
     /// Those of the multiprocessor with the most of them.
-    fn blocks_each(&self, kernel: Kernel, parts: u64, multiprocessors: u32) -> f64 {
-        (self.blocks(kernel) as f64 * parts as f64 / f64::from(multiprocessors)).ceil()
+    fn blocks_each(&self, block: [u32; 2], parts: u64, multiprocessors: u32) -> f64 {
+        (self.blocks(block) as f64 * parts as f64 / f64::from(multiprocessors)).ceil()
     }
 
     /// The elements of C that are computed, of the whole batch.
@@ -95,16 +95,15 @@ struct Constants {
 
 /// Clocks of a product in so many parts of `piece`, by a kernel with stages.
 fn staged_clocks(
-    kernel: Kernel,
+    tile: Tile,
     Constants { rate, memory, in_waves, slower }: Constants,
     shape: Shape,
     (parts, piece): (u64, u64),
     multiprocessors: u32,
 ) -> f64 {
     let Shape { bytes, .. } = shape;
-    let tile = kernel.tile();
     let (rows, columns) = (f64::from(tile.rows), f64::from(tile.columns));
-    let each = shape.blocks_each(kernel, parts, multiprocessors);
+    let each = shape.blocks_each([tile.rows, tile.columns], parts, multiprocessors);
     let resident = each.min(rate.blocks);
     // What so many blocks cost that run together, in blocks of a busy multiprocessor.
     let together = |blocks: f64| blocks / (blocks * f64::from(tile.threads / 32) / rate.warps).min(1.0);
@@ -135,7 +134,7 @@ fn short_clocks(shape: Shape, multiprocessors: u32) -> f64 {
     }
     let columns = if bytes == 4 { SHORT_COLUMNS_F32 } else { SHORT_COLUMNS_F64 };
     let lanes = u64::from(short::lanes(n as u32, columns));
-    let each = shape.blocks_each(Kernel::Short, 1, multiprocessors);
+    let each = shape.blocks_each(Kernel::Short.block(n as u32, bytes as usize), 1, multiprocessors);
     let rounds =
         (each / Kernel::Short.rate().blocks).ceil() * k.div_ceil(short::flight(bytes as usize) as u64) as f64;
     // A warp has a clock's worth of a row of A or C, and of B an element of as many lines as there are lanes, two of
@@ -156,7 +155,7 @@ fn small_clocks(shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f
     if down * across > MOST_SMALL {
         return f64::INFINITY;
     }
-    let each = shape.blocks_each(Kernel::Small, parts, multiprocessors);
+    let each = shape.blocks_each([small::TILE; 2], parts, multiprocessors);
     let rounds = (each / Kernel::Small.rate().blocks).ceil()
         * piece.div_ceil(small::depth(shape.bytes as u32).into()) as f64;
     let step = SMALL_STEP[if shape.bytes == 4 { 0 } else { 1 }];
@@ -176,20 +175,19 @@ pub(super) fn clocks(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multi
     let by_elements = shape.half && shape.across && shape.bytes == 8 && !kernel.needs_alignment();
     let slower = if by_elements { BY_ELEMENTS } else { 1.0 };
     let constants = Constants { rate: kernel.rate(), memory: MEMORY_BYTES, in_waves: true, slower };
-    staged_clocks(kernel, constants, shape, (parts, piece), multiprocessors)
+    staged_clocks(kernel.tile(), constants, shape, (parts, piece), multiprocessors)
 }
 
 /// The same, by which parts are chosen, and what adds them.
 pub(super) fn clocks_of_parts(
-    kernel: Kernel,
+    OfCut { tile, rate }: OfCut,
     shape: Shape,
     (parts, piece): (u64, u64),
     multiprocessors: u32,
     turned: bool,
 ) -> f64 {
-    let constants =
-        Constants { rate: kernel.rate_of_cut(), memory: MEMORY_BYTES_OF_CUT, in_waves: false, slower: 1.0 };
-    staged_clocks(kernel, constants, shape, (parts, piece), multiprocessors)
+    let constants = Constants { rate, memory: MEMORY_BYTES_OF_CUT, in_waves: false, slower: 1.0 };
+    staged_clocks(tile, constants, shape, (parts, piece), multiprocessors)
         + finish_clocks(shape, parts, turned)
 }
 

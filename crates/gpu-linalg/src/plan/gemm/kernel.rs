@@ -4,9 +4,9 @@ use std::cell::Cell;
 
 use gpu_core::Capability;
 use gpu_linalg_kernels::gemm::{
-    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
-    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, SHORT_COLUMNS_F32, SHORT_COLUMNS_F64,
-    Tile, aligned, short, small,
+    GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
+    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, Tile, aligned,
+    large, short, small,
 };
 
 use super::cost::{Shape, clocks};
@@ -15,8 +15,6 @@ use super::kept;
 /// Which kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
-    /// Tiles of 128 × 256 `f32`, from 8.0 on.
-    Wide,
     /// Tiles of 128 × 128 `f32`, from 8.0 on.
     Large,
     /// Tiles of 64 × 64 `f32`.
@@ -82,9 +80,7 @@ impl Kernel {
             None => u32::MAX,
         };
         match (bytes, generation) {
-            (4, 8..) => {
-                &[Self::Wide, Self::Large, Self::Medium, Self::Low, Self::Flat, Self::Short, Self::Small]
-            }
+            (4, 8..) => &[Self::Large, Self::Medium, Self::Low, Self::Flat, Self::Short, Self::Small],
             (4, _) => &[Self::Medium, Self::Short, Self::Small],
             (_, 9..) => &[
                 Self::TensorAligned,
@@ -125,7 +121,6 @@ impl Kernel {
     /// What it is called.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Wide => "wide",
             Self::Large => "large",
             Self::Medium => "medium",
             Self::Low => "low",
@@ -168,8 +163,7 @@ impl Kernel {
     /// Its tile.
     pub(super) const fn tile(self) -> Tile {
         match self {
-            Self::Wide => GEMM_WIDE_F32,
-            Self::Large => GEMM_F32,
+            Self::Large => large::TILE,
             Self::Medium => GEMM_MEDIUM_F32,
             Self::Low => GEMM_LOW_F32,
             Self::Flat => GEMM_FLAT_F32,
@@ -204,56 +198,78 @@ impl Kernel {
         }
     }
 
+    /// The rows and the columns of a block, of a C of `n` columns of elements of `bytes` bytes.
+    pub(super) const fn block(self, n: u32, bytes: usize) -> [u32; 2] {
+        match self {
+            Self::Short => short::tile(n, if bytes == 4 { SHORT_COLUMNS_F32 } else { SHORT_COLUMNS_F64 }),
+            _ => [self.tile().rows, self.tile().columns],
+        }
+    }
+
     /// The tiles of a product of m × n elements of `bytes` bytes, from the first row to the last and from the first
     /// column to the last.
     pub(super) const fn tiles(self, m: u32, n: u32, bytes: usize) -> [u32; 2] {
-        let [rows, columns] = match self {
-            Self::Short => short::tile(n, if bytes == 4 { SHORT_COLUMNS_F32 } else { SHORT_COLUMNS_F64 }),
-            _ => [self.tile().rows, self.tile().columns],
-        };
+        let [rows, columns] = self.block(n, bytes);
         [m.div_ceil(rows), n.div_ceil(columns)]
     }
 
     /// How fast it is; without meaning where there are no stages: see `short_clocks` and `small_clocks`.
     ///
-    /// Fitted, like the other constants that only [`clocks`] has, to what an H100 took for 472 products by each kernel
-    /// (`product-shapes --kernels`, `level3 --kernels`): so that the one that is taken is hardly slower than the
-    /// fastest.
+    /// Fitted, like the other constants that only [`clocks`] has, to what an H200 took for 334 products by each kernel
+    /// (`product-shapes --kernels`, 2026-11-27): so that the one that is taken is hardly slower than the fastest, 0.1 % for
+    /// `f32` and 0.8 % for `f64` in the mean.
     pub(super) const fn rate(self) -> Rate {
         let (blocks, warps, fraction, stage, ends) = match self {
-            Self::Wide => (1.0, 11.0, 0.95, 370.0, [5240.0, 17_500.0]),
-            Self::Large => (2.0, 8.0, 0.69, 2800.0, [2320.0, 8220.0]),
-            Self::Medium => (4.0, 3.9, 0.631, 760.0, [2660.0, 1880.0]),
-            Self::Low => (4.0, 10.0, 0.608, 410.0, [3480.0, 2200.0]),
-            Self::Flat => (3.0, 12.0, 0.475, 190.0, [1790.0, 2160.0]),
+            Self::Large => (2.0, 8.56, 0.844, 2660.0, [1130.0, 8350.0]),
+            Self::Medium => (4.0, 4.24, 0.631, 540.0, [1790.0, 1680.0]),
+            Self::Low => (4.0, 4.46, 0.599, 430.0, [1640.0, 1740.0]),
+            Self::Flat => (3.0, 5.89, 0.399, 440.0, [1220.0, 1230.0]),
             Self::Double => (2.0, 8.0, 0.25, 350.0, [4000.0, 2500.0]),
-            // To what an H200 took for 46 of them.
-            Self::TensorAligned => (2.0, 4.7, 0.855, 810.0, [2460.0, 3590.0]),
-            Self::TensorLarge => (1.0, 8.0, 0.75, 340.0, [0.0, 13_400.0]),
-            Self::TensorMedium => (3.0, 6.0, 0.682, 1650.0, [4410.0, 2270.0]),
-            Self::TensorHalves => (2.0, 8.5, 0.638, 840.0, [3360.0, 2800.0]),
-            Self::TensorFlat => (3.0, 14.0, 0.482, 40.0, [2640.0, 1570.0]),
+            Self::TensorAligned => (2.0, 4.66, 0.78, 693.0, [1640.0, 3410.0]),
+            Self::TensorLarge => (1.0, 8.14, 0.778, 413.0, [0.0, 11_500.0]),
+            Self::TensorMedium => (4.0, 3.86, 0.598, 659.0, [3300.0, 2230.0]),
+            Self::TensorHalves => (2.0, 8.85, 0.621, 821.0, [1890.0, 2490.0]),
+            Self::TensorFlat => (3.0, 9.34, 0.638, 25.6, [2340.0, 1310.0]),
             Self::Short | Self::Small => (2.0, 16.0, 0.0, 0.0, [0.0; 2]),
         };
         Rate { blocks, warps, fraction, stage, ends }
     }
+}
 
-    /// How fast sums are cut for: as was thought when the cut was fixed, which is the order of the sums and stays.
-    pub(super) const fn rate_of_cut(self) -> Rate {
-        let (blocks, warps, fraction) = match self {
-            Self::Wide => (1.0, 8.0, 0.95),
-            Self::Large => (2.0, 5.0, 0.92),
-            // Half the threads then.
-            Self::Medium => (6.0, 10.0, 0.75),
-            Self::Low => (4.0, 8.0, 0.55),
-            Self::Flat => (3.0, 8.0, 0.42),
-            Self::Double => (2.0, 8.0, 0.25),
-            Self::TensorLarge => (1.0, 8.0, 0.75),
-            Self::TensorMedium => (3.0, 6.0, 0.7),
-            Self::TensorFlat => (3.0, 8.0, 0.55),
-            // They came later.
-            Self::TensorAligned | Self::TensorHalves | Self::Short | Self::Small => (0.0, 0.0, 0.0),
-        };
-        Rate { blocks, warps, fraction, stage: 350.0, ends: [2000.0, 0.0] }
+/// A kernel as it was thought to be when the cut of sums was fixed, which is their order and stays.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OfCut {
+    pub(super) tile: Tile,
+    pub(super) rate: Rate,
+}
+
+impl OfCut {
+    /// The kernels of then, for elements of `bytes` bytes, 4 or 8.
+    pub(super) const fn of(bytes: usize) -> &'static [Self] {
+        if bytes == 4 { &SINGLES_OF_CUT } else { &DOUBLES_OF_CUT }
+    }
+
+    const fn new(
+        [rows, columns, depth]: [u32; 3],
+        threads: u32,
+        bytes: u32,
+        (blocks, warps, fraction): (f64, f64, f64),
+    ) -> Self {
+        let tile = Tile { rows, columns, depth, threads, stages: 3, bytes };
+        Self { tile, rate: Rate { blocks, warps, fraction, stage: 350.0, ends: [2000.0, 0.0] } }
     }
 }
+
+static SINGLES_OF_CUT: [OfCut; 5] = [
+    OfCut::new([128, 256, 16], 256, 4, (1.0, 8.0, 0.95)),
+    OfCut::new([128, 128, 16], 128, 4, (2.0, 5.0, 0.92)),
+    OfCut::new([64, 64, 16], 128, 4, (6.0, 10.0, 0.75)),
+    OfCut::new([32, 128, 16], 128, 4, (4.0, 8.0, 0.55)),
+    OfCut::new([16, 128, 32], 128, 4, (3.0, 8.0, 0.42)),
+];
+
+static DOUBLES_OF_CUT: [OfCut; 3] = [
+    OfCut::new([128, 128, 16], 256, 8, (1.0, 8.0, 0.75)),
+    OfCut::new([64, 64, 16], 128, 8, (3.0, 6.0, 0.7)),
+    OfCut::new([16, 128, 16], 128, 8, (3.0, 8.0, 0.55)),
+];

@@ -14,7 +14,7 @@ use std::thread::LocalKey;
 
 use gpu_core::Capability;
 use gpu_linalg_kernels::gemm::{
-    ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, aligned, grid, is_folded,
+    ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, aligned, grid, is_folded, large,
 };
 use gpu_std::launch::LaunchConfig;
 
@@ -111,8 +111,8 @@ fn pitch(bytes: usize, n: usize) -> usize {
 impl Plan {
     /// The plan for C of the given layout, which is not empty, and elements of `bytes` bytes, 4 or 8.
     ///
-    /// `capability` is the device's ([`gpu_core::Device::capability`]): tensor cores for `f64` and shared memory for
-    /// the widest tiles of `f32` came with 8.0, larger operations with 9.0; `multiprocessors` are its. The order of
+    /// `capability` is the device's ([`gpu_core::Device::capability`]): tensor cores for `f64` and copies past
+    /// the registers came with 8.0, larger operations with 9.0; `multiprocessors` are its. The order of
     /// combination depends on neither. `addresses` are those of A, B, C and the scratch memory, which is not used
     /// where `sums` are [`Sums::Chains`]. With a `triangle` only that part of C, which is square, is computed.
     ///
@@ -241,20 +241,32 @@ impl Seen {
             let (leading, batch) = (side.0.matrix.leading_dimension() as u64, side.0.stride as u64);
             let whole = (extent as usize * bytes).is_multiple_of(16);
             let along_k = side.0.matrix.order() == along_k;
-            if kernel.needs_alignment() {
-                return aligned::operand(rows, leading, batch, along_k).cut(piece);
+            let aligned = whole && self.is_side_aligned(side);
+            match kernel {
+                Kernel::TensorAligned => aligned::operand(rows, leading, batch, along_k),
+                Kernel::Large => large::operand(leading, batch, along_k, aligned && !along_k),
+                _ => Operand::new(tile, rows, leading, batch, along_k, aligned),
             }
-            Operand::new(tile, rows, leading, batch, along_k, whole && self.is_side_aligned(side)).cut(piece)
+            .cut(piece)
         };
         let triangle = match self.triangle {
             None => ALL,
             Some(Triangle::Lower) => LOWER,
             Some(Triangle::Upper) => UPPER,
         };
+        let a = operand(self.a, Order::RowMajor, tile.rows, m);
+        let b = operand(self.b, Order::ColumnMajor, tile.columns, n);
+        let a = match kernel {
+            // By 16 bytes only beside such a B: there is no kernel for the other way round.
+            Kernel::Large if b.vectors == 0 => {
+                large::operand(a.leading, a.batch, a.along_k != 0, false).cut(piece)
+            }
+            _ => a,
+        };
         let mut product = Product {
             triangle,
-            a: operand(self.a, Order::RowMajor, tile.rows, m),
-            b: operand(self.b, Order::ColumnMajor, tile.columns, n),
+            a,
+            b,
             c_leading: c.matrix.leading_dimension() as u64,
             c_batch: c.stride as u64,
             c_part: 0,
@@ -327,7 +339,7 @@ mod tests {
             let layouts = [(m, k), (k, n), (m, n)].map(|(m, n)| one(Layout::row_major(m, n).unwrap()));
             Plan::new(bytes, capability, 132, layouts, [0; 4], Sums::Parts, None).unwrap().kernel
         };
-        assert_eq!(kernel(4, None, 4096, 4096, 4096), Kernel::Wide);
+        assert_eq!(kernel(4, None, 4096, 4096, 4096), Kernel::Large);
         assert_eq!(kernel(4, None, 20_000, 128, 128), Kernel::Medium);
         assert_eq!(kernel(4, None, 10, 4000, 4000), Kernel::Flat);
         assert_eq!(kernel(4, None, 4000, 10, 4000), Kernel::Flat);
@@ -345,7 +357,7 @@ mod tests {
     #[test]
     fn blocks_and_shared_memory_are_within_what_devices_have() {
         let plan = Plan::new(4, None, 132, [square(4096); 3], [0; 4], Sums::Parts, None).unwrap();
-        assert_eq!((plan.launch.grid[0], plan.launch.block[0]), (512, 256));
+        assert_eq!((plan.launch.grid[0], plan.launch.block[0]), (1024, 128));
         assert!(plan.launch.shared_bytes <= 99 << 10, "what one of 8.6 has for a block");
         for bytes in [4, 8] {
             let before_8_0 = Plan::new(

@@ -7,7 +7,7 @@ use gpu_linalg_kernels::gemm::GEMM_FLAT_F32;
 
 use super::cost::{Shape, clocks_of_parts};
 use super::kept;
-use super::kernel::{Kernel, MOST_SHORT};
+use super::kernel::{MOST_SHORT, OfCut};
 
 /// Parts are multiples of so much: of every kernel's stage.
 const STEP: usize = GEMM_FLAT_F32.depth as usize;
@@ -86,11 +86,7 @@ impl Split {
             aligned: false,
         };
         let mut chosen = (f64::INFINITY, whole);
-        // Some kernels came later: what they take is not to change the order of the sums.
-        let is_of_old = |kernel: &&Kernel| {
-            !matches!(kernel, Kernel::TensorAligned | Kernel::TensorHalves | Kernel::Short | Kernel::Small)
-        };
-        for &kernel in Kernel::of(bytes, None).iter().filter(is_of_old) {
+        for &kernel in OfCut::of(bytes) {
             let mut consider = |split: Self| {
                 let parts = (split.parts as u64, split.piece as u64);
                 let time = clocks_of_parts(kernel, shape, parts, MULTIPROCESSORS, turned);
@@ -99,7 +95,7 @@ impl Split {
                 }
             };
             consider(whole);
-            let blocks = shape.blocks(kernel);
+            let blocks = shape.blocks([kernel.tile.rows, kernel.tile.columns]);
             for each in 1..=MOST_BLOCKS {
                 let parts = (u64::from(MULTIPROCESSORS) * each / blocks) as usize;
                 let piece = k.div_ceil(parts.max(1)).next_multiple_of(STEP).max(LEAST_PIECE);
