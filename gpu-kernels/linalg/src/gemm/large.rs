@@ -169,8 +169,6 @@ pub(super) fn large<const A: u32, const B: u32>(
         Factor::<A>::new(a, &product.a, place.row, product.m),
         Factor::<B>::new(b, &product.b, place.column, product.n),
     );
-    // Of a turn of the loop: elements one by one at once, vectors apart. What the assembler makes of it is the fastest so.
-    let pieces = if B == 1 { 1 } else { 2 };
     let following = |stage: u32| if stage == (STAGES - 1) * STAGE { 0 } else { stage + STAGE };
     // All but one of the stages; without any `k` they are zeros.
     let mut fill = 0;
@@ -197,19 +195,25 @@ pub(super) fn large<const A: u32, const B: u32>(
     let mut stage = 0;
     let mut k = 0;
     while k < depth {
-        // Behind the last barrier nobody reads the stage before this one any longer: it is filled again.
+        // Behind the last barrier nobody reads the stage before this one any longer: it is filled again, with elements at
+        // once and with vectors in halves, three steps apart: what the assembler makes of it is the fastest so.
         let left = depth.saturating_sub(k + (STAGES - 1) * DEPTH);
-        let (next_a, next_b) = read(stage, 1);
-        copy(&mut factors, &product, stages.offset(fill), left, (0, pieces));
-        multiply(&mut sums, a, b);
-        (a, b) = (next_a, next_b);
-        unroll::<{ DEPTH as usize - 2 }>(|at| {
-            let (next_a, next_b) = read(stage, at as u32 + 2);
-            if B != 1 && at == 2 {
-                copy(&mut factors, &product, stages.offset(fill), left, (1, pieces));
-            }
+        if B == 1 {
+            // Not in the closure: with so many copies it would not be inlined.
+            let (next_a, next_b) = read(stage, 1);
+            copy(&mut factors, &product, stages.offset(fill), left, (0, 1));
             multiply(&mut sums, a, b);
             (a, b) = (next_a, next_b);
+        }
+        unroll::<8>(|at| {
+            if at + 1 < const { DEPTH as usize } && (B != 1 || at > 0) {
+                let (next_a, next_b) = read(stage, at as u32 + 1);
+                if B != 1 && at % 3 == 0 && at < 6 {
+                    copy(&mut factors, &product, stages.offset(fill), left, (at / 3, 2));
+                }
+                multiply(&mut sums, a, b);
+                (a, b) = (next_a, next_b);
+            }
         });
         commit();
         // The next stage has arrived, for all threads.

@@ -215,21 +215,21 @@ impl Kernel {
 
     /// How fast it is; without meaning where there are no stages: see `short_clocks` and `small_clocks`.
     ///
-    /// Fitted, like the other constants that only [`clocks`] has, to what an H200 took for 334 products by each kernel
-    /// (`product-shapes --kernels`, 2026-11-27): so that the one that is taken is hardly slower than the fastest, 0.1 % for
-    /// `f32` and 0.8 % for `f64` in the mean.
+    /// Fitted, like the other constants that only [`clocks`] has, to what an H200 took for 334 products and 110 updates by each
+    /// kernel (`product-shapes --kernels`, `level3 --kernels`, 2026-11-27): so that the one that is taken is hardly slower
+    /// than the fastest, less than 1 % in the mean.
     pub(super) const fn rate(self) -> Rate {
         let (blocks, warps, fraction, stage, ends) = match self {
-            Self::Large => (2.0, 8.56, 0.844, 2660.0, [1130.0, 8350.0]),
-            Self::Medium => (4.0, 4.24, 0.631, 540.0, [1790.0, 1680.0]),
-            Self::Low => (4.0, 4.46, 0.599, 430.0, [1640.0, 1740.0]),
-            Self::Flat => (3.0, 5.89, 0.399, 440.0, [1220.0, 1230.0]),
+            Self::Large => (2.0, 8.69, 0.844, 2340.0, [1020.0, 7910.0]),
+            Self::Medium => (4.0, 4.11, 0.631, 530.0, [1800.0, 1680.0]),
+            Self::Low => (4.0, 4.45, 0.601, 436.0, [1640.0, 1750.0]),
+            Self::Flat => (3.0, 5.89, 0.399, 457.0, [1220.0, 1230.0]),
             Self::Double => (2.0, 8.0, 0.25, 350.0, [4000.0, 2500.0]),
-            Self::TensorAligned => (2.0, 4.66, 0.78, 693.0, [1640.0, 3410.0]),
-            Self::TensorLarge => (1.0, 8.14, 0.778, 413.0, [0.0, 11_500.0]),
-            Self::TensorMedium => (4.0, 3.86, 0.598, 659.0, [3300.0, 2230.0]),
-            Self::TensorHalves => (2.0, 8.85, 0.621, 821.0, [1890.0, 2490.0]),
-            Self::TensorFlat => (3.0, 9.34, 0.638, 25.6, [2340.0, 1310.0]),
+            Self::TensorAligned => (2.0, 4.31, 0.897, 288.0, [6820.0, 1800.0]),
+            Self::TensorLarge => (1.0, 5.38, 0.999, 2490.0, [0.0, 10_200.0]),
+            Self::TensorMedium => (4.0, 4.41, 0.638, 316.0, [3050.0, 1920.0]),
+            Self::TensorHalves => (2.0, 8.02, 0.671, 981.0, [992.0, 2330.0]),
+            Self::TensorFlat => (3.0, 9.39, 0.584, 70.4, [1610.0, 1140.0]),
             Self::Short | Self::Small => (2.0, 16.0, 0.0, 0.0, [0.0; 2]),
         };
         Rate { blocks, warps, fraction, stage, ends }
