@@ -62,7 +62,7 @@ pub(crate) trait Backend: Any + Send + Sync {
     unsafe fn create_texture(&self, _plan: &Plan) -> Result<Raw> {
         Err(Error::Unsupported { what: "texture units", device: self.name() })
     }
-    /// Frees what `create_texture` gave, after all work that might use it has ended.
+    /// Frees what `create_texture` gave, behind all work that was enqueued so far and might use it; waits for none.
     unsafe fn release_texture(&self, _raw: Raw) {}
 
     fn create_queue(self: Arc<Self>) -> Result<Arc<dyn Queue>>;

@@ -13,7 +13,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
 
@@ -59,7 +59,7 @@ struct Line<S: Streams> {
     number: u64,
     knows: Clock,
     /// The last event that was recorded here for others.
-    last: Option<(Point, S::Event)>,
+    last: Option<(Point, Arc<S::Event>)>,
 }
 
 /// One allocation.
@@ -223,6 +223,22 @@ impl<S: Streams> Order<S> {
         fence(Ordering::SeqCst);
     }
 
+    /// The ends of all work that was enqueued so far, on whichever stream, for what no stream frees behind its users.
+    /// The default stream's tail is that of all that are blocking.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn ends(&self, streams: &S) -> Result<Vec<Arc<S::Event>>> {
+        let mut state = self.lock();
+        let apart = |(&id, line): (&Id, &Line<S>)| {
+            (id == DEFAULT || !line.blocking || line.handle.is_none()).then_some(id)
+        };
+        let ids: Vec<Id> = state.lines.iter().filter_map(apart).collect();
+        for &id in &ids {
+            state.tail(streams, id)?;
+        }
+        let last = |id| state.lines.get(id).and_then(|line| line.last.as_ref());
+        Ok(ids.iter().filter_map(last).map(|(_, event)| Arc::clone(event)).collect())
+    }
+
     /// Marks the tail of a stream, for the program; with the point that whoever waits for it will know.
     pub(crate) fn record<R>(
         &self,
@@ -360,7 +376,7 @@ impl<S: Streams> State<S> {
         if let Some(line) = self.lines.get_mut(&id)
             && let Some(handle) = line.handle.clone()
         {
-            line.last = Some((line.point(id), streams.record_order(handle)?));
+            line.last = Some((line.point(id), Arc::new(streams.record_order(handle)?)));
         }
         Ok(())
     }

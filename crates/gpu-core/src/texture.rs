@@ -127,8 +127,9 @@ pub(crate) struct Raw {
 
 /// An array of texels on a device, and how kernels read it: see [`gpu_std::texture`] for what a read gives.
 ///
-/// It has a copy of the texels: what becomes of their source does not matter. Dropping it waits for all work of the
-/// device.
+/// It has a copy of the texels: what becomes of their source does not matter. Dropping it waits for nothing: its memory
+/// is free at the first allocation, drop of a texture or [`Device::synchronize`] behind the end of all work that was
+/// enqueued by then.
 pub struct Texture {
     device: Device,
     extents: Vec<usize>,
@@ -283,7 +284,7 @@ fn check<T: Texel>(
 impl Drop for Texture {
     fn drop(&mut self) {
         match self.device.kind() {
-            // SAFETY: the backend created it, and nothing else releases it. Work that may still read it is waited for.
+            // SAFETY: the backend created it, and nothing else releases it. Work that may still read it comes before.
             Kind::Cuda => unsafe { self.device.backend.release_texture(self.raw) },
             Kind::Simulator => drop(Samplers::get().remove(self.raw.object)),
             Kind::Cpu => {}

@@ -7,7 +7,8 @@ mod common;
 mod fake;
 
 use common::fill_index;
-use gpu_core::{Buffer, Device, Stream};
+use gpu_core::texture::{Descriptor, Texture};
+use gpu_core::{Buffer, Device, Error, Stream};
 
 #[test]
 fn events_are_recorded_where_streams_change() {
@@ -23,6 +24,7 @@ fn events_are_recorded_where_streams_change() {
         "foreign",
         "pools",
         "no_pools",
+        "textures",
         "threads",
         "graphs",
     ] {
@@ -256,6 +258,39 @@ fn counts_events() {
             // Two allocations were there before; each drop waits for the device only where there are no pools.
             assert_eq!(before, 2000);
             assert_eq!(total(), if device.properties().unwrap().memory_pools { 1000 } else { 1002 });
+        }
+        "textures" => {
+            let new = || Texture::new(&device, &[4], 1, Descriptor::default(), &[1.0_f32; 4]);
+            let state = || {
+                let total = device.properties().unwrap().total_memory;
+                (total / 1000 - 2, total % 1000)
+            };
+            write(&a, &mut x);
+            let first = new().unwrap();
+            drop(first);
+            count.expect(1, 0, "the end of all blocking streams' work");
+            assert_eq!(state(), (1, 0), "arrays, and waits of the host: it may still be read");
+            let second = new().unwrap();
+            assert_eq!(state(), (2, 0), "and still");
+            let third = new().unwrap();
+            assert_eq!(state(), (2, 1), "there is no room for three: the first one's end is waited for");
+            assert!(matches!(new(), Err(Error::OutOfMemory { .. })));
+            assert_eq!(state(), (2, 1), "nobody dropped any");
+            drop(second);
+            count.expect(1, 0, "its end");
+            device.synchronize().unwrap();
+            assert_eq!(state(), (1, 2), "it has come");
+            let handle = gpu_core::interop::raw_stream(&c).unwrap();
+            // SAFETY: the stream outlives it.
+            let foreign = unsafe { gpu_core::interop::stream_from_raw(&device, handle) }.unwrap();
+            drop(third);
+            count.expect(2, 0, "the default stream is not behind those that are not blocking");
+            drop(foreign);
+            // Freed with the next allocation after the end, of whatever.
+            c.record().unwrap().synchronize().unwrap();
+            assert_eq!(state(), (1, 3));
+            drop(device.alloc::<u32>(1).unwrap());
+            assert_eq!(state(), (0, 3));
         }
         other => panic!("no scenario {other}"),
     }

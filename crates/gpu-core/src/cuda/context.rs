@@ -15,6 +15,7 @@ use super::peer::Peers;
 use super::pool::Pool;
 use super::slots::Slots;
 use super::stream::{Line, Queue};
+use super::texture::Dropped;
 use crate::capability::Capability;
 use crate::error::{DriverFailure, Error, Launched, Result};
 use crate::limits::Limits;
@@ -33,6 +34,7 @@ pub(crate) struct Context {
     pub(super) modules: Modules,
     pub(super) events: Spares,
     pub(super) given_up: GivenUp,
+    pub(super) dropped: Dropped,
     pub(super) order: Order<Arc<Self>>,
     /// The device's default pool, where there are pools.
     pub(super) pool: Option<Pool>,
@@ -81,6 +83,7 @@ impl Context {
             default_queue: OnceLock::new(),
             events: Spares::default(),
             given_up: GivenUp::default(),
+            dropped: Dropped::default(),
             order: Order::new(Line::own(ptr::null_mut())),
             last_launch: Mutex::default(),
             failure: OnceLock::new(),

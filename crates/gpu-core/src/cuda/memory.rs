@@ -84,22 +84,24 @@ impl Backend for Context {
 
     fn synchronize(&self) -> Result<()> {
         self.enter()?;
-        self.check("cuCtxSynchronize", sys::cuCtxSynchronize())
+        self.check("cuCtxSynchronize", sys::cuCtxSynchronize())?;
+        self.dropped.sweep();
+        Ok(())
     }
 
     fn allocate(&self, bytes: usize, zeroed: bool) -> Result<u64> {
         self.enter()?;
         let mut address = 0;
         let pooled = self.pool.is_some();
-        let (call, outcome) = if pooled {
-            // SAFETY: the legacy default stream is there as long as the context.
-            ("cuMemAllocAsync", unsafe { sys::cuMemAllocAsync(&mut address, bytes, ptr::null_mut()) })
-        } else {
-            ("cuMemAlloc", sys::cuMemAlloc_v2(&mut address, bytes))
-        };
-        if let Err(code) = outcome.code() {
-            return Err(self.allocation_error(call, code, bytes));
-        }
+        let call = if pooled { "cuMemAllocAsync" } else { "cuMemAlloc" };
+        self.with_dropped_freed(call, bytes, || {
+            if pooled {
+                // SAFETY: the legacy default stream is there as long as the context.
+                unsafe { sys::cuMemAllocAsync(&mut address, bytes, ptr::null_mut()) }
+            } else {
+                sys::cuMemAlloc_v2(&mut address, bytes)
+            }
+        })?;
         self.order.add_memory(address, bytes, pooled);
         if zeroed {
             // On the legacy default stream, so before all that is enqueued later.

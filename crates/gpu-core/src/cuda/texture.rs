@@ -2,14 +2,76 @@
 
 use core::ffi::c_void;
 use core::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use cuda_shim as sys;
+use cuda_shim::{self as sys, CUresult};
 
 use super::context::Context;
+use super::event::Event;
+use crate::backend::Mark;
 use crate::error::Result;
 use crate::texture::{AddressMode, FilterMode, Plan, Raw, ReadMode};
 
+/// Textures that were dropped, each with the ends of all work that may still read it: the driver has no way to free an
+/// array behind a stream's work.
+#[derive(Default)]
+pub(super) struct Dropped(Mutex<Vec<(Raw, Vec<Arc<Event>>)>>);
+
+impl Dropped {
+    /// Frees those that nothing reads any longer. The context is current.
+    pub(super) fn sweep(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(raw, ends)| {
+            let ended = ends.iter().all(|end| end.is_done().unwrap_or(false));
+            if ended {
+                // SAFETY: it was dropped, and all that could read it has ended. It leaves the list.
+                unsafe { free(*raw) };
+            }
+            !ended
+        });
+    }
+
+    /// Waits for the work that may read them, and frees all; whether there were any.
+    fn reclaim(&self) -> bool {
+        let dropped = core::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for (raw, ends) in &dropped {
+            // Where a wait fails the context is unusable, and the texture stays.
+            if ends.iter().all(|end| end.synchronize().is_ok()) {
+                // SAFETY: as above; the list does not have it any longer.
+                unsafe { free(*raw) };
+            }
+        }
+        !dropped.is_empty()
+    }
+}
+
+/// # Safety
+/// [`Context::make_texture`] made it, nothing reads it, and nothing else frees it. The context is current.
+unsafe fn free(raw: Raw) {
+    // A failure is reported by the next call that can return one.
+    // SAFETY: the caller's promise.
+    unsafe {
+        let _ = sys::cuTexObjectDestroy(raw.object);
+        let _ = sys::cuArrayDestroy(ptr::with_exposed_provenance_mut(raw.array as usize));
+    }
+}
+
 impl Context {
+    /// Allocates, once more behind the work that still holds dropped textures where there is not enough memory. The
+    /// context is current.
+    pub(super) fn with_dropped_freed(
+        &self,
+        call: &'static str,
+        bytes: usize,
+        mut allocate: impl FnMut() -> CUresult,
+    ) -> Result<()> {
+        self.dropped.sweep();
+        let mut outcome = allocate();
+        if outcome == CUresult::CUDA_ERROR_OUT_OF_MEMORY && self.dropped.reclaim() {
+            outcome = allocate();
+        }
+        outcome.code().map_err(|code| self.allocation_error(call, code, bytes))
+    }
+
     /// An array with a copy of the plan's texels, and the object that reads it.
     ///
     /// # Safety
@@ -31,14 +93,15 @@ impl Context {
             Flags: 0,
         };
         let mut array = ptr::null_mut();
-        if let Err(code) = sys::cuArray3DCreate_v2(&mut array, &shape).code() {
-            let bytes = width * height.max(1) * depth.max(1) * plan.channels * plan.bytes;
-            return Err(self.allocation_error("cuArray3DCreate", code, bytes));
-        }
+        let bytes = width * height.max(1) * depth.max(1) * plan.channels * plan.bytes;
+        let create = || sys::cuArray3DCreate_v2(&mut array, &shape);
+        self.with_dropped_freed("cuArray3DCreate", bytes, create)?;
         // SAFETY: the array is this one's, and the caller's promise for the source.
         let object = unsafe { self.fill_array(plan, array).and_then(|()| self.texture_object(plan, array)) };
         if object.is_err() {
-            // SAFETY: nothing else has seen it. The first failure is the one to report.
+            // The copy may still be under way. The first failure is the one to report.
+            let _ = sys::cuCtxSynchronize();
+            // SAFETY: nothing else has seen it.
             let _ = unsafe { sys::cuArrayDestroy(array) };
         }
         Ok(Raw { object: object?, array: array.expose_provenance() as u64 })
@@ -139,17 +202,16 @@ impl Context {
     }
 
     /// # Safety
-    /// [`Context::make_texture`] made it, and nothing else frees it.
+    /// [`Context::make_texture`] made it, and nothing else frees it; no work that reads it is enqueued any more.
     pub(super) unsafe fn free_texture(&self, raw: Raw) {
         if !self.enter_to_release() {
             return;
         }
-        // Kernels on any stream may still read it. A failure is reported by the next call that can return one.
-        let _ = sys::cuCtxSynchronize();
-        // SAFETY: the caller's promise.
-        unsafe {
-            let _ = sys::cuTexObjectDestroy(raw.object);
-            let _ = sys::cuArrayDestroy(ptr::with_exposed_provenance_mut(raw.array as usize));
+        // Kernels on any stream may still read it. Where their ends cannot be marked the context is unusable, and the
+        // texture stays.
+        if let Ok(ends) = self.order.ends(&self.itself()) {
+            self.dropped.0.lock().unwrap_or_else(PoisonError::into_inner).push((raw, ends));
+            self.dropped.sweep();
         }
     }
 }

@@ -1,14 +1,21 @@
 //! A driver whose memory and streams are numbers. It counts events and waits, and says so as free and total memory.
+//! Nothing ends before it is waited for.
 #![allow(non_snake_case)]
 
 mod device;
 
+use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 static RECORDS: AtomicUsize = AtomicUsize::new(0);
 static WAITS: AtomicUsize = AtomicUsize::new(0);
 static SYNCHRONISED: AtomicUsize = AtomicUsize::new(0);
+/// Of events, how many were recorded until their last record, that one too.
+static RECORDED: Mutex<BTreeMap<u64, usize>> = Mutex::new(BTreeMap::new());
+/// So many records have come to pass.
+static ENDED: AtomicUsize = AtomicUsize::new(0);
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static NEXT: AtomicU64 = AtomicU64::new(0x10_0000);
 
@@ -37,6 +44,8 @@ succeeds! {
     cuMemsetD8_v2(u64, u8, usize);
     cuMemsetD8Async(u64, u8, usize, u64);
     cuMemcpyDtoDAsync_v2(u64, u64, usize, u64);
+    cuMemcpy3D_v2(*const c_void);
+    cuTexObjectDestroy(u64);
     cuStreamSynchronize(u64);
     cuStreamDestroy_v2(u64);
     cuStreamBeginCapture_v2(u64, u32);
@@ -61,6 +70,7 @@ gives! {
     cuDevicePrimaryCtxRetain(i32) = next();
     cuStreamCreate(u32) = next();
     cuEventCreate(u32) = next();
+    cuTexObjectCreate(*const c_void, *const c_void, *const c_void) = next();
     cuDeviceGetDefaultMemPool(i32) = next();
     cuModuleLoadDataEx(*const c_void, u32, *const c_void, *const c_void) = next();
     cuModuleGetFunction(u64, *const c_char) = next();
@@ -115,8 +125,9 @@ pub extern "system" fn cuStreamGetFlags(_: u64, flags: &mut u32) -> i32 {
 }
 
 #[unsafe(no_mangle)]
-pub extern "system" fn cuEventRecord(_: u64, _: u64) -> i32 {
-    RECORDS.fetch_add(1, SeqCst);
+pub extern "system" fn cuEventRecord(event: u64, _: u64) -> i32 {
+    let number = RECORDS.fetch_add(1, SeqCst) + 1;
+    RECORDED.lock().unwrap().insert(event, number);
     0
 }
 
@@ -126,10 +137,20 @@ pub extern "system" fn cuStreamWaitEvent(_: u64, _: u64, _: u32) -> i32 {
     0
 }
 
-/// Nothing ends before it is waited for.
+fn number(event: u64) -> usize {
+    RECORDED.lock().unwrap()[&event]
+}
+
 #[unsafe(no_mangle)]
-pub extern "system" fn cuEventQuery(_: u64) -> i32 {
-    600
+pub extern "system" fn cuEventQuery(event: u64) -> i32 {
+    if number(event) <= ENDED.load(SeqCst) { 0 } else { 600 }
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuEventSynchronize(event: u64) -> i32 {
+    SYNCHRONISED.fetch_add(1, SeqCst);
+    ENDED.fetch_max(number(event), SeqCst);
+    0
 }
 
 #[unsafe(no_mangle)]
@@ -141,6 +162,7 @@ pub extern "system" fn cuMemGetInfo_v2(records: &mut usize, waits: &mut usize) -
 #[unsafe(no_mangle)]
 pub extern "system" fn cuCtxSynchronize() -> i32 {
     SYNCHRONISED.fetch_add(1, SeqCst);
+    ENDED.store(RECORDS.load(SeqCst), SeqCst);
     0
 }
 
@@ -175,7 +197,18 @@ pub extern "system" fn cuMemFreeAsync(_: u64, _: u64) -> i32 {
     if is("no_pools") { 1 } else { free() }
 }
 
-/// A thousand for each allocation, and one for each time that the device was waited for.
+/// There is room for four allocations.
+#[unsafe(no_mangle)]
+pub extern "system" fn cuArray3DCreate_v2(array: &mut u64, _: *const c_void) -> i32 {
+    if LIVE.load(SeqCst) < 4 { allocate(array) } else { 2 }
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuArrayDestroy(_: u64) -> i32 {
+    free()
+}
+
+/// A thousand for each allocation, and one for each time that the device or an event was waited for.
 #[unsafe(no_mangle)]
 pub extern "system" fn cuDeviceTotalMem_v2(bytes: &mut usize, _: i32) -> i32 {
     *bytes = LIVE.load(SeqCst) * 1000 + SYNCHRONISED.load(SeqCst);
