@@ -1,5 +1,6 @@
 use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, difference_into, iterate_into, scratch_len};
 use gpu_stencil::resize::{Interpolation, resize_into};
+use gpu_stencil::signal::variants::{Memory, Staged, Sum};
 use gpu_stencil::signal::{self, Mode};
 use gpu_stencil::{
     Border, Filter, Gradients, Image, ImageLayout, ImageMut, SeparableFilter, box_mean_into, convolve_into,
@@ -72,6 +73,42 @@ fn signals() {
         replays(device, "signal::correlate", make, |s, ((signal, filter), output, ())| {
             Ok(signal::correlate_into(s, &*signal, &*filter, Mode::Full, output)?)
         });
+    });
+}
+
+/// The textbook's: a filter in constant memory travels with the launch. Elsewhere it is borrowed for as long as it is
+/// staged, so a graph cannot hold it, and staging it is a copy from the host.
+#[test]
+fn signals_of_the_textbook() {
+    on_each("signals_of_the_textbook", |device| {
+        let taps: Vec<f32> = numbers(17, 100).into_iter().map(|n| n as f32).collect();
+        let make = |_: &Stream| {
+            let output = device.zeroed::<f32>(Mode::Valid.output_len(3_000, 17)).unwrap();
+            ((floats(device, 3_000), device.zeroed::<f32>(17).unwrap()), output, ())
+        };
+        for sum in [Sum::Output, Sum::Register] {
+            replays(device, "signal::variants::correlate", make, |s, ((signal, staging), output, ())| {
+                let filter = Staged::new(Memory::Constant, &taps, staging)?;
+                Ok(filter.correlate_into(s, sum, &*signal, output)?)
+            });
+        }
+        let stream = device.stream().unwrap();
+        for memory in [Memory::Global, Memory::Shared] {
+            let mut staging = device.zeroed::<f32>(17).unwrap();
+            let filter = Staged::new(memory, &taps, &mut staging).unwrap();
+            let refused = stream.capture(make(&stream), |s, ((signal, _), output, ())| {
+                Ok(filter.correlate_into(s, Sum::Register, &*signal, output)?)
+            });
+            assert!(
+                matches!(refused, Err(Error::GraphMemory { write: false, .. })),
+                "{memory:?}: {refused:?}"
+            );
+            let refused = stream.capture(make(&stream), |_, ((_, staging), _, ())| {
+                Staged::new(memory, &taps, staging)?;
+                Ok(())
+            });
+            assert!(matches!(refused, Err(Error::NotCapturable { .. })), "{memory:?}: {refused:?}");
+        }
     });
 }
 
