@@ -1,5 +1,6 @@
 //! Products on the tensor cores, here of 16-bit floats: one body over all backends, against a serial oracle.
 
+mod chained;
 mod clusters;
 mod epilogue;
 mod gelu;
