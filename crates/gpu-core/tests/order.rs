@@ -286,11 +286,9 @@ fn counts_events() {
             drop(third);
             count.expect(2, 0, "the default stream is not behind those that are not blocking");
             drop(foreign);
-            // Freed with the next allocation after the end, of whatever.
             c.record().unwrap().synchronize().unwrap();
-            assert_eq!(state(), (1, 3));
-            drop(device.alloc::<u32>(1).unwrap());
-            assert_eq!(state(), (0, 3));
+            let _fourth = new().unwrap();
+            assert_eq!(state(), (1, 3), "the third is gone once there is a fourth");
         }
         other => panic!("no scenario {other}"),
     }

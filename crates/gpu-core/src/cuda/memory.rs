@@ -85,7 +85,7 @@ impl Backend for Context {
     fn synchronize(&self) -> Result<()> {
         self.enter()?;
         self.check("cuCtxSynchronize", sys::cuCtxSynchronize())?;
-        self.dropped.sweep();
+        self.free_dropped();
         Ok(())
     }
 

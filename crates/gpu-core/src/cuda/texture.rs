@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 use core::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cuda_shim::{self as sys, CUresult};
 
@@ -14,38 +14,10 @@ use crate::texture::{AddressMode, FilterMode, Plan, Raw, ReadMode};
 
 /// Textures that were dropped, each with the ends of all work that may still read it: the driver has no way to free an
 /// array behind a stream's work.
-#[derive(Default)]
-pub(super) struct Dropped(Mutex<Vec<(Raw, Vec<Arc<Event>>)>>);
-
-impl Dropped {
-    /// Frees those that nothing reads any longer. The context is current.
-    pub(super) fn sweep(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(raw, ends)| {
-            let ended = ends.iter().all(|end| end.is_done().unwrap_or(false));
-            if ended {
-                // SAFETY: it was dropped, and all that could read it has ended. It leaves the list.
-                unsafe { free(*raw) };
-            }
-            !ended
-        });
-    }
-
-    /// Waits for the work that may read them, and frees all; whether there were any.
-    fn reclaim(&self) -> bool {
-        let dropped = core::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        for (raw, ends) in &dropped {
-            // Where a wait fails the context is unusable, and the texture stays.
-            if ends.iter().all(|end| end.synchronize().is_ok()) {
-                // SAFETY: as above; the list does not have it any longer.
-                unsafe { free(*raw) };
-            }
-        }
-        !dropped.is_empty()
-    }
-}
+pub(super) type Dropped = Mutex<Vec<(Raw, Vec<Arc<Event>>)>>;
 
 /// # Safety
-/// [`Context::make_texture`] made it, nothing reads it, and nothing else frees it. The context is current.
+/// [`Context::make_texture`] made it, nothing reads it, and nothing else frees it. Its context is current.
 unsafe fn free(raw: Raw) {
     // A failure is reported by the next call that can return one.
     // SAFETY: the caller's promise.
@@ -56,17 +28,39 @@ unsafe fn free(raw: Raw) {
 }
 
 impl Context {
-    /// Allocates, once more behind the work that still holds dropped textures where there is not enough memory. The
-    /// context is current.
+    fn dropped(&self) -> MutexGuard<'_, Vec<(Raw, Vec<Arc<Event>>)>> {
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frees the dropped textures that nothing reads any longer: where a device is waited for anyway, or another is
+    /// made, as the driver may wait when it frees an array. The context is current, and is so again.
+    pub(super) fn free_dropped(&self) {
+        self.dropped().retain(|(raw, ends)| {
+            let ended = ends.iter().all(|end| end.is_done().unwrap_or(false));
+            // The last event may be one of another device, whose context it left current.
+            if ended && self.enter_to_release() {
+                // SAFETY: it was dropped, and all that could read it has ended. It leaves the list.
+                unsafe { free(*raw) };
+            }
+            !ended
+        });
+        let _ = self.enter_to_release();
+    }
+
+    /// Allocates; where there is not enough memory once more, behind the work that may read dropped textures. The
+    /// context is current, and is so again.
     pub(super) fn with_dropped_freed(
         &self,
         call: &'static str,
         bytes: usize,
         mut allocate: impl FnMut() -> CUresult,
     ) -> Result<()> {
-        self.dropped.sweep();
         let mut outcome = allocate();
-        if outcome == CUresult::CUDA_ERROR_OUT_OF_MEMORY && self.dropped.reclaim() {
+        if outcome == CUresult::CUDA_ERROR_OUT_OF_MEMORY && !self.dropped().is_empty() {
+            let ends: Vec<_> = self.dropped().iter().flat_map(|(_, ends)| ends.iter().cloned()).collect();
+            // Of those whose wait fails the context is unusable.
+            ends.iter().for_each(|end| drop(end.synchronize()));
+            self.free_dropped();
             outcome = allocate();
         }
         outcome.code().map_err(|code| self.allocation_error(call, code, bytes))
@@ -94,6 +88,7 @@ impl Context {
         };
         let mut array = ptr::null_mut();
         let bytes = width * height.max(1) * depth.max(1) * plan.channels * plan.bytes;
+        self.free_dropped();
         let create = || sys::cuArray3DCreate_v2(&mut array, &shape);
         self.with_dropped_freed("cuArray3DCreate", bytes, create)?;
         // SAFETY: the array is this one's, and the caller's promise for the source.
@@ -210,8 +205,7 @@ impl Context {
         // Kernels on any stream may still read it. Where their ends cannot be marked the context is unusable, and the
         // texture stays.
         if let Ok(ends) = self.order.ends(&self.itself()) {
-            self.dropped.0.lock().unwrap_or_else(PoisonError::into_inner).push((raw, ends));
-            self.dropped.sweep();
+            self.dropped().push((raw, ends));
         }
     }
 }
