@@ -239,8 +239,7 @@ pub fn product<T: Output, E: Epilogue<T::Scale>, const N: usize>(
         step += 1;
     }
 
-    wait::<0>();
-    // Behind the barrier nobody reads the stages any longer.
+    // Behind the barrier nobody reads the stages any longer; nothing is copied any more.
     sync_threads();
     let place = Place { row: row + warp_row, column: column + warp_column, matrix: number };
     let staging = stages.cast().offset(warp * const { store::staging(BLOCKS) });
