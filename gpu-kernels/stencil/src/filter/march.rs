@@ -110,6 +110,7 @@ pub(super) fn march<T: Pixel, const V: usize, const K: usize, const C: usize>(
     let first = place.row as i32 - geometry.top;
     let total = place.rows + (K as u32 - 1);
     // Whether all rows lie inside the image, and whole vectors: most strips. Then a row costs no more than its copies.
+    // Mutants: a strip that just fits may go the other way, to the same result.
     let is_plain = geometry.input_aligned == 16
         && start >= 0
         && start as u32 + segment <= geometry.width * C as u32

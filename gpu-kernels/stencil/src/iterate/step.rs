@@ -82,6 +82,7 @@ pub(super) fn step<T: Float>(
     let z = line / down.max(1);
     let x = (block_idx_x() - line * across) * COLUMNS + thread_idx_x() % COLUMNS;
     let y = (line - z * down) * ROWS + thread_idx_x() / COLUMNS * CELLS;
+    // Mutants: a thread one row beyond has no cells; one column beyond is in the next row, which others write.
     if x >= step.columns || y >= step.rows {
         return;
     }
@@ -102,6 +103,7 @@ pub(super) fn step<T: Float>(
             }
         }
     });
+    // Mutants: cells that just fit may go the other way; those that do not would read other rows, or none.
     let inside = z >= depth
         && z + depth < step.planes
         && y >= radius
@@ -136,6 +138,7 @@ pub(super) fn step<T: Float>(
                 k += 1;
             }
             unroll::<{ CELLS as usize }>(|k| {
+                // Mutants: of a cell too many the sum is not written, and its neighbours are cells of the grid.
                 if (k as u32) < cells {
                     let there = there.offset(rows[k] as u64 * step.columns as u64);
                     sums[k] = weight.mul_add(there.read_only(0), sums[k]);

@@ -286,6 +286,7 @@ pub(super) fn strip<
     let top = (down * strips.height) as i32;
     let bottom = (top + strips.height as i32).min(rows);
     // All rows that are read are there: those of the source for what is in no result, too.
+    // Mutants: a strip that just fits may go the other way; one row lower the source's would be beyond the last.
     let inside = left >= 0 && left + 32 * V as i32 <= columns && top >= 2 * steps && bottom + steps < rows;
 
     let mut weights = [T::ZERO; TABLE];

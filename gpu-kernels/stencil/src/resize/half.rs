@@ -48,6 +48,7 @@ pub(super) fn half<T: Pixel, const V: usize, const H: usize>(
     let output_rows = first_row as u64 * shape.output_pitch;
     let output = output.offset(part.image * shape.output_stride + output_rows + first as u64);
 
+    // Mutants: what just fits may go the other way, to the same result.
     if first + H as u32 <= x.output && first_row + HALF_ROWS <= y.output {
         let mut rows = [[[T::default(); V]; 2]; ROWS];
         unroll::<ROWS>(|k| {

@@ -185,6 +185,7 @@ fn add<T: Float, const V: usize, const CHUNKS: usize, const SLOTS: usize>(
     unroll::<CHUNKS>(|chunk| ring[chunk] = mine.read_vec((chunk * V) as u32));
     let mut tap = 0;
     // Once around the ring.
+    // Mutants: the last time may be what is left, to the same sums.
     while tap + (SLOTS * V) as u32 <= taps {
         let (signal, weights) = (mine.offset(tap), weights.offset(tap));
         unroll::<SLOTS>(|step| {
