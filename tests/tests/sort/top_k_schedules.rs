@@ -107,16 +107,16 @@ impl Outputs {
 }
 
 /// Samples, filters by the sample of rank `rank`, and selects from as many candidates as there is `room` for; from all
-/// keys where there are more, or less than `k`. Whether the sample sufficed.
-fn filtered(seed: u64, len: usize, k: usize, rank: u32, room: u32) -> bool {
-    let keys = keys::<u32>(seed, len);
+/// keys where there are more, or less than `k`. How many candidates there were.
+fn filtered(seed: u64, keys: &[u32], k: usize, rank: u32, room: u32) -> u32 {
+    let len = keys.len();
     let device = simulator(seed);
     let stream = device.stream().unwrap();
     let blocks = 2 + (seed % 2) as u32;
     let drawn = blocks * FILTER_THREADS;
     let of_all = Selection { guard: room, ..selection(len, 1, k) };
     let of_candidates = Selection { parts: 0, ..of_all };
-    let on_device = device.upload(&keys).unwrap();
+    let on_device = device.upload(keys).unwrap();
     let keys_at = on_device.view().as_global().cast::<u8>();
     let mut header = device.zeroed::<u32>(HEADER_WORDS).unwrap();
     let mut minima = device.alloc::<u64>((MINIMA * blocks) as usize).unwrap();
@@ -154,9 +154,8 @@ fn filtered(seed: u64, len: usize, k: usize, rank: u32, room: u32) -> bool {
         )
         .unwrap();
     }
-    outputs.check(&keys, 1, k, &format!("seed {seed}, rank {rank}, room {room}"));
-    let count = header.to_vec().unwrap()[0];
-    k as u32 <= count && count <= room
+    outputs.check(keys, 1, k, &format!("seed {seed}, rank {rank}, room {room}"));
+    header.to_vec().unwrap()[0]
 }
 
 /// A sample of every third key or so: of its ranks one suffices, the lowest gives too few candidates, and a high one
@@ -170,10 +169,30 @@ fn schedules_of_the_filter() {
         let (rank, room) = [(2, 1200), (0, 1200), (3, 20)][seed as usize % 3];
         // More than the keys up to the lowest that is drawn, mostly.
         let k = if rank == 0 { 40 } else { 1 + seed as usize % 3 };
-        sufficed[seed as usize % 3] += u32::from(filtered(seed, len, k, rank, room));
+        let keys = keys::<u32>(seed, len);
+        let count = filtered(seed, &keys, k, rank, room);
+        sufficed[seed as usize % 3] += u32::from(k as u32 <= count && count <= room);
     }
     println!("sufficient samples: {sufficed:?}");
     assert!(sufficed[0] > 25 && sufficed.iter().sum::<u32>() < 75, "{sufficed:?}");
+}
+
+/// Of keys that equal the bound the first ones count, also those of a thread that loads nothing less.
+#[test]
+fn keys_that_equal_the_bound_of_the_filter() {
+    println!("keys_that_equal_the_bound_of_the_filter: seeds 500 to 502");
+    // The first thread loads four equal keys, the second the only one that is less. A tile has 4096. The sample's second
+    // least is a key of those that the first block's upper half draws from, whether there are two blocks or three.
+    let mut keys = vec![9; 5000];
+    keys[..8].fill(5);
+    keys[4] = 3;
+    keys[1152..1216].fill(5);
+    for seed in 500..503 {
+        let count = filtered(seed, &keys, 3, 1, 1200);
+        assert!((8..72).contains(&count), "seed {seed}: {count} candidates suffice");
+        // And with room for no more.
+        assert_eq!(filtered(seed, &keys, 3, 1, count), count);
+    }
 }
 
 /// By which of the small kernels.

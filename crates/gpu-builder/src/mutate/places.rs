@@ -145,7 +145,9 @@ impl Finder<'_> {
                     && group.delimiter() == Delimiter::Bracket
                 {
                     at = bracket + 1;
-                    if group.stream().to_string().replace(' ', "") == "cfg(test)" {
+                    // `cfg(test)`, and `cfg(all(test, …))`.
+                    let attribute = group.stream().to_string().replace(' ', "");
+                    if attribute == "cfg(test)" || attribute.starts_with("cfg(all(test,") {
                         at = self.behind_item(tokens, at);
                     }
                     continue;
@@ -411,7 +413,9 @@ mod tests {
 
     #[test]
     fn attributes_documentation_and_tests_stay() {
-        let source = "/// a < b\n#[kernel(x = 3 + 1)]\nfn f() {}\n#[cfg(test)]\nmod tests { fn g() { a < b; } }\nfn h() { c < d; }";
+        let source = "/// a < b\n#[kernel(x = 3 + 1)]\nfn f() {}\n\
+            #[cfg(test)]\nmod tests { fn g() { a < b; } }\nfn h() { c < d; }\n\
+            #[cfg(all(test, not(any)))]\nmod more { fn g() { a < b; } }";
         assert_eq!(changed(source).len(), 1);
         let place = &mutations(source).expect("tokens")[0];
         assert_eq!((place.line, place.column, place.operator), (6, 12, Operator::Bound));
