@@ -38,6 +38,7 @@ pub fn select_rows<K: Keyed, C: Composite, A: Algorithm>(
     let (job, k) = (selection.job, selection.job.limit);
     if selection.guard > 0 {
         let count = header.read(COUNT);
+        // Mutants: where candidates are selected as well it is the same that they write.
         if k <= count && count <= selection.guard {
             return;
         }

@@ -133,6 +133,7 @@ impl<C: Composite> Source for Composites<C> {
     #[inline(always)]
     fn before(word: C) -> Option<C> {
         let bits = word.to_bits();
+        // Mutants: no two composites are equal, so that none that comes later equals the last one held.
         if bits == 0 { None } else { Some(C::of_bits(bits - 1)) }
     }
     #[inline(always)]
