@@ -181,8 +181,8 @@ fn schedules_of_the_filter() {
 #[test]
 fn keys_that_equal_the_bound_of_the_filter() {
     println!("keys_that_equal_the_bound_of_the_filter: seeds 500 to 502");
-    // The first thread loads four equal keys, the second the only one that is less. A tile has 4096. The sample's second
-    // least is a key of those that the first block's upper half draws from, whether there are two blocks or three.
+    // The first thread loads four equal keys, the second the only one that is less. A tile has 4096. The second least
+    // of the sample is one of those that the first block's upper half draws from, be there two blocks or three.
     let mut keys = vec![9; 5000];
     keys[..8].fill(5);
     keys[4] = 3;
