@@ -1,7 +1,7 @@
 //! Counts of a launch from several smaller ones, where what it does is a polynomial of its size: factorisations, whose
 //! work grows with the third power of their rows.
 
-use super::counts::{Counts, Scaled};
+use super::counts::{Counts, Scaled, Waits};
 use crate::error::{Error, Result, positive};
 
 /// The counts of a launch of `size`, of so many `blocks`, from those of smaller ones, ascending by size.
@@ -86,6 +86,15 @@ pub fn combined(launches: &[(Counts, f64)]) -> Counts {
     }
     found.amounts().into_iter().zip(values).for_each(|((_, value), sum)| *value = value.max(sum));
     found.path_mut().into_iter().zip(steps).for_each(|(value, sum)| *value = value.max(sum));
+    // Where a load finds what it asks for, and in which turn, are the parts that they were: only all loads together are a
+    // polynomial.
+    let far = |waits: &Waits| waits.memory + waits.l2;
+    if far(&largest.waits) > 0.0 {
+        let all: f64 = launches.iter().map(|(counts, weight)| weight * far(&counts.waits)).sum();
+        let more = (all / far(&largest.waits)).max(1.0);
+        let Waits { memory, l2, turns, .. } = largest.waits;
+        (found.waits.memory, found.waits.l2, found.waits.turns) = (memory * more, l2 * more, turns * more);
+    }
     if largest.sectors_read > 0.0 {
         found.l2_read = largest.l2_read * (found.sectors_read / largest.sectors_read);
     }
@@ -98,7 +107,6 @@ pub fn combined(launches: &[(Counts, f64)]) -> Counts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Waits;
     use super::*;
 
     fn counts(n: f64) -> Counts {
@@ -122,6 +130,19 @@ mod tests {
         assert_eq!((found.counts.blocks, found.worst), (7, "lines"));
         // A parabola through three is too low by what the third power leaves over.
         assert!(found.smaller.lines < found.counts.lines && found.error > 0.5);
+    }
+
+    /// 10, 20 and 30 loads, of which memory has half, all and two thirds: of 100 two thirds.
+    #[test]
+    fn loads_grow_together() {
+        let counts = |n: f64, memory: f64| Counts {
+            waits: Waits { memory, l2: 10.0 * n - memory, turns: 3.0 * n, ..Waits::default() },
+            ..counts(n)
+        };
+        let all = [(1.0, 5.0), (2.0, 20.0), (3.0, 20.0)].map(|(n, memory)| (counts(n, memory), n));
+        let waits = extrapolate(&all, 10.0, 1).expect("they grow").counts.waits;
+        let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
+        assert!(near(waits.memory, 200.0 / 3.0) && near(waits.l2, 100.0 / 3.0) && near(waits.turns, 30.0));
     }
 
     #[test]

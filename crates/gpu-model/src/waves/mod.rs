@@ -45,6 +45,7 @@
 //! ending     = last.memory · memory_latency + last.l2 · l2_latency + last.shared · (as above), in cycles / f
 //!              + l2_latency / f                              the way of what is stored
 //! time       = max(launch, gap + max(queued, latency − α · further + throughput) + chain + ending)
+//!              of several launches the largest of the sums of either side
 //! bound      = max(necessary bytes / bandwidth, operations / peak)
 //! ```
 //!
@@ -176,6 +177,10 @@ pub struct Prediction {
     pub last_wave: f64,
     /// What launching takes.
     pub launch: Seconds,
+    /// What the host takes to issue it, beside the device.
+    pub issue: Seconds,
+    /// What the device takes, launching included.
+    pub device: Seconds,
     /// What a block waits.
     pub latency: Seconds,
     /// What the chain of blocks takes.
@@ -279,6 +284,8 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
         waves,
         last_wave: (launch.blocks() - (waves - 1) * places) as f64 / places as f64,
         launch: Seconds(gap),
+        issue: Seconds(least),
+        device: time,
         latency,
         chain,
         levels,
@@ -436,7 +443,8 @@ pub struct Sequence {
     pub bottleneck: Bottleneck,
 }
 
-/// How long launches that follow one another take on a device.
+/// How long launches that follow one another take on a device, again and again: as long as the host takes to issue all
+/// of them, or the device for all of them, as one goes ahead while the other is busy.
 ///
 /// # Errors
 /// Those of [`predict`]; no launch.
@@ -444,7 +452,9 @@ pub fn sequence(device: &Device, launches: &[Counts]) -> Result<Sequence> {
     let launches = launches.iter().map(|counts| predict(device, counts)).collect::<Result<Vec<_>>>()?;
     let longest = launches.iter().max_by(|one, other| one.time.0.total_cmp(&other.time.0));
     let bottleneck = longest.ok_or(Error::NotPositive { field: "launches", value: 0.0 })?.bottleneck;
-    Ok(Sequence { time: launches.iter().map(|one| one.time).sum(), bottleneck, launches })
+    let all = |of: fn(&Prediction) -> Seconds| -> Seconds { launches.iter().map(of).sum() };
+    let time = all(|one| one.issue).max(all(|one| one.device));
+    Ok(Sequence { time, bottleneck, launches })
 }
 
 #[cfg(test)]

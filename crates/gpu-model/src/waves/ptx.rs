@@ -17,8 +17,8 @@
 //! vanishes. A run with nothing that is counted is taken to be executed as often as the rarer of its neighbours.
 //!
 //! How long a warp takes for a run that has its multiprocessor for itself follows from the registers: it issues one
-//! instruction a cycle, in order, each when what it reads is there. What loads from global memory wait for is not part
-//! of it: that is a matter of the caches. How often a warp waits for them follows from the registers too:
+//! instruction a cycle, in order, each when what it reads is there; in loops others before that, as ptxas puts them. What
+//! loads from global memory wait for is not part of it: that is a matter of the caches. How often a warp waits for them follows from the registers too:
 //!
 //! ```text
 //! waits = Σ_b w_b · x_b          w_b: steps of run b, each of loads that are in flight together
@@ -33,9 +33,7 @@
 
 mod flight;
 
-use std::collections::HashMap;
-
-use self::flight::Flow;
+use self::flight::{Flow, Warp};
 use crate::device::Device;
 use crate::error::Result;
 use crate::units::Cycles;
@@ -107,41 +105,18 @@ impl Latency {
     }
 }
 
-/// A warp that issues in order.
-struct Warp<'a> {
-    now: f64,
-    /// When registers are there.
-    ready: HashMap<&'a str, f64>,
-    latency: Latency,
-}
-
-impl<'a> Warp<'a> {
-    /// Issues an instruction, by the parts of its name, its operands, and the register of its guard.
-    fn issue(&mut self, parts: &[&str], guard: &'a str, operands: &'a str) {
-        let is_name = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_alphabetic());
-        let names =
-            |text: &'a str| text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(is_name);
-        // What it writes comes first: a register, two of `p|q`, or a vector in braces.
-        let end = if operands.starts_with('{') { operands.find('}') } else { operands.find(',') };
-        let (to, from) = operands.split_at(end.unwrap_or(0));
-        let there = |name: &str| self.ready.get(name).copied().unwrap_or(0.0);
-        let sources = names(from).chain(names(guard)).map(there).fold(0.0, f64::max);
-        let has = |part: &str| parts.contains(&part);
-        let latency = match parts[0] {
-            "mov" | "cvta" => 0.0,
-            "shfl" | "vote" | "redux" | "match" => self.latency.exchange.0,
-            "ld" | "atom" if has("shared") => self.latency.shared.0,
-            _ if has("f64") => self.latency.double.0,
-            _ => self.latency.single.0,
-        };
-        let latency = latency * several(parts);
-        let issued = if latency == 0.0 { self.now.max(sources) } else { sources.max(self.now + 1.0) };
-        // A move is but another name; the others wait in order.
-        if latency > 0.0 {
-            self.now = issued;
-        }
-        self.ready.extend(names(to).map(|name| (name, issued + latency)));
-    }
+/// Cycles until another instruction can read what this one, by the parts of its name, has computed; none of a move,
+/// which is but another name.
+fn latency(parts: &[&str], of: Latency) -> f64 {
+    let has = |part: &str| parts.contains(&part);
+    let one = match parts[0] {
+        "mov" | "cvta" => 0.0,
+        "shfl" | "vote" | "redux" | "match" => of.exchange.0,
+        "ld" | "atom" if has("shared") => of.shared.0,
+        _ if has("f64") => of.double.0,
+        _ => of.single.0,
+    };
+    one * several(parts)
 }
 
 impl Run {
@@ -192,7 +167,6 @@ impl Text {
     #[must_use]
     pub fn of(ptx: &str, latency: Latency) -> Self {
         let mut runs = vec![Run::default()];
-        let mut warp = Warp { now: 0.0, ready: HashMap::new(), latency };
         let mut flow = Flow::new();
         for line in ptx.lines().map(str::trim) {
             if let Some(label) = line.strip_suffix(':') {
@@ -210,15 +184,15 @@ impl Text {
             let line = line.trim_start();
             let operation = line.split([' ', ';', '\t']).next().unwrap_or("");
             let parts: Vec<&str> = operation.split(['.', ':']).collect();
-            let begun = warp.now;
             if !parts[0].is_empty() {
                 let operands = line.split_once([' ', '\t']).map_or("", |(_, operands)| operands.trim());
-                warp.issue(&parts, guard, operands);
                 flow.issue(operation, guard, operands);
             }
             let run = runs.last_mut().expect("there is one");
-            run.cycles += warp.now - begun;
-            run.rolled |= line.starts_with(".pragma") && line.contains("nounroll");
+            if line.starts_with(".pragma") && line.contains("nounroll") {
+                run.rolled = true;
+                flow.roll();
+            }
             match parts[0] {
                 // Declarations and directives; moves between registers and loads of parameters are no instructions of
                 // the device.
@@ -240,6 +214,10 @@ impl Text {
         }
         for ((run, waits), repeats) in runs.iter_mut().zip(flow.waits()).zip(flow.loops()) {
             (run.waits, run.repeats) = (waits, repeats);
+        }
+        let mut warp = Warp::new(latency);
+        for (run, turns) in runs.iter_mut().zip(flow.turns()) {
+            run.cycles = turns.cycles(&mut warp);
         }
         runs.retain(|run| *run != Run { repeats: run.repeats, ..Run::default() });
         Self(runs)

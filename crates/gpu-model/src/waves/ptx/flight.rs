@@ -15,8 +15,16 @@
 //!
 //! Read-only loads (`ld.global.nc`) go before stores, as nothing changes what they read. What a run loads and does not
 //! read is on its way when the next one begins, whichever that is, and the first to read any of it waits once for all.
+//!
+//! Short loops are one run of several turns once ptxas has unrolled them ([`Turns`]).
+
+mod order;
+mod turns;
 
 use std::collections::{HashMap, HashSet};
+
+pub(super) use self::order::Warp;
+pub(super) use self::turns::Turns;
 
 /// Rounds after which what is on its way where a run begins is known; it comes round in loops.
 const ROUNDS: usize = 8;
@@ -29,6 +37,35 @@ struct Instruction<'a> {
     operands: &'a str,
 }
 
+impl<'a> Instruction<'a> {
+    /// The registers that it writes, and those that it reads.
+    fn registers(self) -> (Vec<&'a str>, Vec<&'a str>) {
+        let Self { guard, operands, .. } = self;
+        let is_name = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_alphabetic());
+        let names =
+            |text: &'a str| text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(is_name);
+        // What is written comes first, but where that is memory.
+        let end = match operands.chars().next() {
+            Some('{') => operands.find('}'),
+            Some('[') => None,
+            _ => operands.find(','),
+        };
+        let (to, from) = operands.split_at(end.unwrap_or(0));
+        (names(to).collect(), names(from).chain(names(guard)).collect())
+    }
+
+    /// Whether nothing passes it.
+    fn is_barrier(&self) -> bool {
+        matches!(self.operation.split('.').next(), Some("bar" | "barrier" | "fence" | "membar"))
+    }
+
+    /// Whether it says in what order it is seen.
+    fn is_ordered(&self) -> bool {
+        let mut parts = self.operation.split(['.', ':']);
+        parts.any(|part| matches!(part, "relaxed" | "acquire" | "release" | "volatile"))
+    }
+}
+
 /// A run of instructions, and where it goes.
 #[derive(Default)]
 struct Run<'a> {
@@ -37,6 +74,8 @@ struct Run<'a> {
     target: Option<&'a str>,
     /// It goes nowhere but there, or ends.
     leaves: bool,
+    /// The compiler was told not to unroll it.
+    rolled: bool,
 }
 
 /// A kernel's runs.
@@ -68,6 +107,11 @@ impl<'a> Flow<'a> {
         run.leaves = guard.is_empty() && ends(&["bra", "ret", "exit"]);
     }
 
+    /// The run is not to be unrolled.
+    pub(super) fn roll(&mut self) {
+        self.last().rolled = true;
+    }
+
     /// The runs that each may go to.
     fn ways(&self) -> Vec<Vec<usize>> {
         let labels: HashMap<&str, usize> =
@@ -95,17 +139,23 @@ impl<'a> Flow<'a> {
         (0..ways.len()).map(comes_back).collect()
     }
 
+    /// The turns of each run that come together, once it is compiled.
+    pub(super) fn turns(&self) -> impl Iterator<Item = Turns<'_, 'a>> {
+        self.0.iter().map(Turns::of)
+    }
+
     /// How often each run waits.
     pub(super) fn waits(&self) -> Vec<f64> {
         let ways = self.ways();
-        let mut waits = vec![0; self.0.len()];
+        let mut waits = vec![0.0; self.0.len()];
+        let turns: Vec<usize> = self.turns().map(|turns| turns.count).collect();
         // What is on its way where a run begins.
         let mut before = vec![HashSet::new(); self.0.len()];
         for _ in 0..ROUNDS {
             let mut found = vec![HashSet::new(); self.0.len()];
             for (place, run) in self.0.iter().enumerate() {
-                let (waited, left) = run.waits(&before[place]);
-                waits[place] = waited;
+                let (waited, left) = run.waits(turns[place], &before[place]);
+                waits[place] = f64::from(waited) / turns[place] as f64;
                 for &to in &ways[place] {
                     found[to].extend(left.iter().copied());
                 }
@@ -115,33 +165,27 @@ impl<'a> Flow<'a> {
             }
             before = found;
         }
-        waits.into_iter().map(f64::from).collect()
+        waits
     }
 }
 
 impl<'a> Run<'a> {
-    /// How often it waits, and what is on its way at its end, where these registers are at its beginning.
-    fn waits(&self, before: &HashSet<&'a str>) -> (u32, HashSet<&'a str>) {
+    /// How often so many turns of it wait, and what is on its way at their end, where these registers are at the
+    /// beginning.
+    fn waits(&self, turns: usize, before: &HashSet<&'a str>) -> (u32, HashSet<&'a str>) {
         // The step after which a register is there, where that is not the run's beginning.
         let mut steps: HashMap<&str, u32> = before.iter().map(|&name| (name, 1)).collect();
         // Steps that have to be over before the next load: those of stores and atomics, and of barriers; before a
         // barrier those of stores to shared memory; and the last one that something waited for.
         let (mut stored, mut met, mut shared, mut waited) = (0, 0, 0, 0);
-        for &Instruction { operation, guard, operands } in &self.instructions {
+        let all = std::iter::repeat_n(&self.instructions, turns).flatten();
+        for &instruction in all {
+            let operation = instruction.operation;
             let has = |part: &str| operation.split(['.', ':']).any(|other| other == part);
             let name = operation.split('.').next().unwrap_or("");
-            let is_name = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_alphabetic());
-            let names =
-                |text: &'a str| text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(is_name);
-            // What is written comes first, but where that is memory.
-            let end = match operands.chars().next() {
-                Some('{') => operands.find('}'),
-                Some('[') => None,
-                _ => operands.find(','),
-            };
-            let (to, from) = operands.split_at(end.unwrap_or(0));
+            let (to, from) = instruction.registers();
             let step = |name: &str| steps.get(name).copied().unwrap_or(0);
-            let read = names(from).chain(names(guard)).map(step).max().unwrap_or(0);
+            let read = from.into_iter().map(step).max().unwrap_or(0);
             let is_ordered = has("relaxed") || has("acquire") || has("release");
             let mut there = read;
             match name {
@@ -161,7 +205,7 @@ impl<'a> Run<'a> {
                     }
                 }
             }
-            steps.extend(names(to).map(|name| (name, there)));
+            steps.extend(to.into_iter().map(|name| (name, there)));
         }
         (waited, steps.into_iter().filter(|(_, step)| *step > waited).map(|(name, _)| name).collect())
     }
