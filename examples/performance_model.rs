@@ -33,6 +33,8 @@ mod counter;
 mod errors;
 #[path = "performance_model/factor.rs"]
 mod factor;
+#[path = "performance_model/gathers.rs"]
+mod gathers;
 #[path = "performance_model/level3.rs"]
 mod level3;
 #[path = "performance_model/measure.rs"]
@@ -64,6 +66,7 @@ mod waiting;
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -121,6 +124,9 @@ struct Options {
     /// cores, factors, updates, sparse matrices
     #[arg(long)]
     no_shapes: bool,
+    /// Only the first of so many kernels each, or of shapes of the table of `gemm`: less to simulate
+    #[arg(long, value_name = "N", default_value = "1")]
+    every: NonZeroUsize,
     /// Leave out what was not measured on a device
     #[arg(long)]
     measured: bool,
@@ -172,6 +178,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     // Cases that are measured only where they are asked for.
     let is_long = |kernel: &Kernel| matches!(kernel, Kernel::Case(case) if case.is_long());
     kernels.retain(|kernel| !(options.measure && options.kernel.is_empty() && is_long(kernel)));
+    kernels = kernels.into_iter().step_by(options.every.get()).collect();
     let mut gpu = if options.measure { Some(Gpu::open(options.commit.as_deref())?) } else { None };
     let timed = gpu.as_mut().map(|gpu| gpu.measure(&kernels)).transpose()?;
     if let (Some(gpu), Some(timed), true) = (&gpu, &timed, options.only_measure) {
@@ -243,7 +250,7 @@ fn tiles(
     source: &Source,
 ) -> Result<(), Box<dyn Error>> {
     let results = source.tiles.ok_or_else(|| format!("on an {} no kernels were measured", device.name))?;
-    let table = Tiles::of(device, counter.counting(), results)?;
+    let table = Tiles::of(device, counter.counting(), results, options.every.get())?;
     if options.json {
         println!("{}", serde_json::to_string(&table)?);
     } else {
@@ -271,7 +278,7 @@ fn line(row: Measured, device: &Device, counter: &mut Counter) -> Result<Line, B
     let Measured { kernel, size, microseconds, repeated, role } = row;
     let found = counter.found(kernel, size)?;
     let start = Instant::now();
-    let cached = repeated && found.demand.bytes[0] <= counter.l2();
+    let cached = repeated && found.is_kept(counter.l2());
     let Predicted { sequence, error: scaling } = found.counted.predict(device, cached)?;
     let seconds = found.seconds + start.elapsed().as_secs_f64();
     let mut literature = BTreeMap::new();

@@ -197,7 +197,7 @@ fn tuned(device: &Device, counter: &mut Counter, lines: &[Line]) -> Result<Vec<T
         let table = rank(device, sizes, &variants, |&size, &subject| -> Result<_, Box<dyn Error>> {
             let found = counter.found(Kernel::Subject(subject), size)?;
             let launches = found.counted.launches.iter().cloned();
-            let cached = found.demand.bytes[0] <= l2;
+            let cached = found.is_kept(l2);
             Ok(if cached { launches.map(Counts::cached).collect() } else { launches.collect() })
         })?;
         let time = |line: &Line| line.measured_microseconds.unwrap_or(f64::INFINITY);

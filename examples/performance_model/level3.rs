@@ -13,6 +13,7 @@ use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::Config;
 
 use super::cases::Counting;
+use super::product::multiply_adds;
 use super::tensor::side_by_side_read;
 
 /// The lengths of the sums that are simulated.
@@ -36,6 +37,26 @@ fn layouts(shape: Shape, k: usize) -> Result<[Layout; 2], gpu_linalg::Error> {
     Ok([wider(a)?, wider(Layout::row_major(n, n)?)?])
 }
 
+/// Registers of a thread where they limit how many blocks are resident, as ptxas says of 9.0.
+fn registers(kernel: Kernel) -> Option<u32> {
+    match kernel {
+        Kernel::Wide => Some(236),
+        Kernel::Large => Some(237),
+        _ => None,
+    }
+}
+
+/// A launch whose sampled blocks are in the triangle, where all that are not end at once: of a square of tiles half are,
+/// and those on the diagonal.
+fn working(launch: Counts, is_folded: bool) -> Counts {
+    if is_folded {
+        return launch;
+    }
+    let blocks = launch.blocks as f64;
+    let part = 0.5 + 0.5 / blocks.sqrt();
+    Counts { blocks: (blocks * part).round() as u64, ..launch.times(part) }
+}
+
 /// What a shape counts.
 ///
 /// # Errors
@@ -45,14 +66,17 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
     if shape.op == Op::Trsm {
         return Err("its blocks wait for each other, so that no few of them can be simulated".into());
     }
-    let [n, k] = shape.extents;
+    let [_, k] = shape.extents;
     let bytes = if shape.element == "f32" { 4 } else { 8 };
     let triangle = if shape.upper { Triangle::Upper } else { Triangle::Lower };
     let multiprocessors = Device::simulator().planned_multiprocessors();
     let [a, c] = layouts(shape, k)?;
     let all = [a, a.transposed(), c].map(BatchLayout::from);
     let plan = Plan::new(bytes, None, multiprocessors, all, [0; 4], Sums::Parts, Some(triangle))?;
-    let is_cut = Split::new(bytes, [n, n, k], 1).parts > 1;
+    // A grid that is as large as that of the whole product has blocks that end at once.
+    let whole = Plan::with_kernel(plan.kernel, bytes, all, [0; 4], Sums::Parts, None)?;
+    let is_folded = plan.launch.grid != whole.launch.grid;
+    let is_cut = Split::of_part(bytes, k, BatchLayout::from(c), true).parts > 1;
     let runs = if is_cut || k <= LENGTHS[1] { [(k, 1), (k, 2)] } else { LENGTHS.map(|k| (k, 1)) };
     let [short, long] = side_by_side(runs, |(k, blocks)| match bytes {
         4 => simulate::<f32>(shape, plan.kernel, triangle, (k, blocks), counting),
@@ -74,7 +98,12 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
             let [n, k] = shape.extents;
             let once = (n * k * bytes) as f64;
             for one in [&mut launch, &mut smaller] {
+                *one = working(one.clone(), is_folded);
                 one.operations = demand(shape)[0];
+                if bytes == 4 {
+                    multiply_adds(one);
+                    one.registers = registers(plan.kernel);
+                }
                 let elements = (n * n / 2) as f64;
                 let read = side_by_side_read(one, elements, k, bytes, multiprocessors);
                 one.memory_read =

@@ -12,10 +12,12 @@ use gpu_examples::predicted::side_by_side;
 use gpu_linalg::plan::gemm::{Kernel, Plan, Split, Sums};
 use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{BatchLayout, Layout, Matrix, MatrixMut, RealElement, gemm, gemm_scratch_len};
+use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::Config;
 
 use super::cases::{Counting, element_bytes, operations};
+use super::tensor::side_by_side_read;
 
 /// The lengths of the sums that are simulated: multiples of all kernels' stages, more than are in flight at a time.
 const LENGTHS: [usize; 2] = [128, 256];
@@ -87,6 +89,7 @@ pub fn tiles(product: Product, counting: &Counting) -> Result<Vec<Counts>, Box<d
     let parts = split.parts as f64;
     let mut all = scale((&one, 0.5), (&one, 1.0), parts, None)?.counts;
     all.operations = 2.0 * (m * n * k) as f64;
+    multiply_adds(&mut all);
     let mut launches = vec![all];
     if split.parts > 1 {
         // The launch that adds the parts is the same whatever their lengths: the shortest sums with as many.
@@ -120,6 +123,7 @@ pub fn launches(case: Case, counting: &Counting) -> Result<[Vec<Counts>; 2], Box
     if short.len() != long.len() {
         return Err(format!("{}: sums of other lengths have other launches", case.name()).into());
     }
+    let multiprocessors = Device::simulator().planned_multiprocessors();
     let mut smaller = short.clone();
     if runs[0].0 != runs[1].0 {
         for ((long, smaller), short) in long.iter_mut().zip(&mut smaller).zip(&short) {
@@ -130,8 +134,22 @@ pub fn launches(case: Case, counting: &Counting) -> Result<[Vec<Counts>; 2], Box
     }
     for launches in [&mut long, &mut smaller] {
         launches[0].operations = operations(case);
+        if case.element == Type::F32 {
+            multiply_adds(&mut launches[0]);
+        }
+        let once = (2 * n * n * bytes) as f64;
+        let read = side_by_side_read(&launches[0], (n * n) as f64, n, bytes, multiprocessors);
+        launches[0].memory_read =
+            if once <= counting.l2.0 { Bytes(read.0.min(once)) } else { Bytes(read.0.max(once)) };
     }
     Ok([long, smaller])
+}
+
+/// A product of `f32` issues as many multiply-adds as it has, of which one is 64 operations of a warp, whatever its text
+/// says.
+pub fn multiply_adds(launch: &mut Counts) {
+    let arithmetic = &mut launch.instructions.arithmetic;
+    *arithmetic = arithmetic.max(launch.operations / 64.0);
 }
 
 /// Of a product, `blocks` blocks.

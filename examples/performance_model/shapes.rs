@@ -48,6 +48,7 @@ pub enum Shape {
 struct Line {
     suite: String,
     peer: String,
+    #[serde(alias = "structure")]
     shape: Option<String>,
     operation: Option<String>,
     algorithm: Option<String>,

@@ -11,12 +11,14 @@ use std::error::Error;
 use gpu_benches::suite::sparse::{COLUMNS, Kind, Structure};
 use gpu_core::{Device, Layout, Matrix, MatrixMut, Stream};
 use gpu_examples::predicted::{Counted, side_by_side};
+use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::metrics::Architecture;
 use gpu_sim::{Config, Record};
 use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, transpose};
 
 use super::cases::Counting;
+use super::gathers::{GRANULE, anywhere, misses, misses_before};
 use super::solvers::Solver;
 
 /// Rows of which a sample of blocks is simulated, and how many blocks.
@@ -25,6 +27,11 @@ const BLOCKS: u32 = 8;
 /// Rows that are simulated as a whole, and those of systems in which rows wait for the row before.
 const WHOLE: [u32; 2] = [1 << 11, 1 << 12];
 const BAND: [u32; 2] = [1 << 9, 1 << 10];
+
+/// Bytes of a sector.
+const SECTOR: f64 = 32.0;
+/// Bits of a digit of a sort.
+const DIGIT: f64 = 8.0;
 
 /// What is done with a matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -163,6 +170,63 @@ fn read_once(launch: &mut Counts, structure: Structure, operation: Operation, l2
     }
 }
 
+/// Where a block's part begins is found by halves among all rows: each doubling of them takes as many steps more as that
+/// from the small launch to the large one did, which all blocks take in the same places first, so that they are in the
+/// second-level cache.
+fn searched(launch: &mut Counts, [small, large]: [&Counts; 2], doublings: f64) {
+    let more = (large.waits.turns - small.waits.turns).max(0.0) * doublings;
+    launch.waits.l2 += more;
+    launch.waits.turns += more;
+}
+
+/// Of a random structure, what the longest launch reads: the vectors by [`misses_before`], the rest once. Rows that come
+/// in their levels' order are anywhere, and what they read as well.
+fn read_at_random(launches: &mut [Counts], structure: Structure, operation: Operation, l2: f64) {
+    let gathers = match operation {
+        Operation::Spmv(_) | Operation::Solve(_) | Operation::Backwards(_) => [1.0, 8.0],
+        // The columns of a row are side by side, or each is read by itself.
+        Operation::SolveMany(true) => [1.0, 8.0 * COLUMNS as f64],
+        Operation::SolveMany(false) => [COLUMNS as f64, 8.0],
+        // Sampled blocks read at random in their share of the caches.
+        Operation::Spmm(_) | Operation::Transpose => return,
+    };
+    let longest = launches.iter_mut().max_by(|one, other| one.sectors_read.total_cmp(&other.sectors_read));
+    let (Kind::Random, Some(launch)) = (structure.kind, longest) else { return };
+    let [each, read] = gathers;
+    // Beside those of the diagonal, which are there.
+    let (rows, all) = (f64::from(structure.rows), entries(structure));
+    let (reads, vector) = ((all - rows) * each, rows * each * read);
+    let (streamed, missed) = if operation.algorithm() == Some(Algorithm::Ordered) {
+        // Where a row begins and ends, its columns, its values, its right-hand side.
+        let of_row = all / rows;
+        let row = anywhere(8.0, 4.0) + anywhere(4.0 * of_row, 4.0) + anywhere(8.0 * of_row, 8.0) + GRANULE;
+        (rows * row, misses(vector, rows * row / reads, l2))
+    } else {
+        let once = bytes(structure, operation);
+        ((once - launch.memory_written.0).max(0.0), misses_before(vector, once / reads, l2))
+    };
+    launch.memory_read = Bytes(reads * missed * read.max(GRANULE) + streamed);
+    launch.l2_read = Bytes(launch.l2_read.0.max(reads * read.max(SECTOR)));
+}
+
+/// The passes of the sort by columns of a transposition, of which more rows take more; and, of a random structure, what
+/// is read of its values in their new order.
+fn transposed(launches: &mut Vec<Counts>, structure: Structure, simulated: f64, l2: f64) {
+    let passes = |rows: f64| (rows.log2().ceil() / DIGIT).ceil() as usize;
+    let more = passes(structure.rows.into()) - passes(simulated);
+    if let Some(last) = launches.iter().rposition(|launch| launch.kernel.starts_with("sort_pairs")) {
+        let pass = launches[last].clone();
+        launches.splice(last..last, std::iter::repeat_n(pass, more));
+    }
+    let is_gather = |launch: &&mut Counts| launch.kernel.starts_with("sparse_gather");
+    if let (Kind::Random, Some(gather)) = (structure.kind, launches.iter_mut().find(is_gather)) {
+        // A place and a value are read, and a value is written.
+        let all = entries(structure);
+        let missed = misses(8.0 * all, 12.0, l2);
+        gather.memory_read = Bytes(all * (missed * GRANULE + 4.0));
+    }
+}
+
 /// What an operation counts.
 ///
 /// # Errors
@@ -204,6 +268,9 @@ pub fn count(
         for (launches, mut launch) in
             [(&mut counted.launches, scaled.counts), (&mut counted.smaller, scaled.smaller)]
         {
+            if operation == Operation::Spmv(Strategy::Balanced) {
+                searched(&mut launch, [small, large], (f64::from(structure.rows) / many).log2());
+            }
             if let Some(solver) = Solver::of(&launch.kernel) {
                 let systems = if matches!(operation, Operation::SolveMany(_)) { COLUMNS } else { 1 };
                 solver.launched(&mut launch, structure);
@@ -215,6 +282,12 @@ pub fn count(
                 read_once(&mut launch, structure, operation, counting.l2.0);
             }
             launches.push(launch);
+        }
+    }
+    for launches in [&mut counted.launches, &mut counted.smaller] {
+        read_at_random(launches, structure, operation, counting.l2.0);
+        if operation == Operation::Transpose {
+            transposed(launches, structure, many, counting.l2.0);
         }
     }
     Ok(counted)

@@ -100,13 +100,18 @@ fn shapes(results: &str) -> Result<Vec<Shape>, Box<dyn Error>> {
 }
 
 impl Tiles {
-    /// That of the kernels' times on a device.
+    /// That of the kernels' times on a device, of the first of so many shapes each.
     ///
     /// # Errors
     /// Those of the simulator and of the model; lines that are no results.
-    pub fn of(device: &Device, counting: &Counting, results: &str) -> Result<Self, Box<dyn Error>> {
+    pub fn of(
+        device: &Device,
+        counting: &Counting,
+        results: &str,
+        every: usize,
+    ) -> Result<Self, Box<dyn Error>> {
         let (mut tiles, mut logarithms) = (Vec::new(), [0.0; 3]);
-        for Shape { name, extents, transposed, times } in shapes(results)? {
+        for Shape { name, extents, transposed, times } in shapes(results)?.into_iter().step_by(every) {
             let kernels: Vec<Kernel> = times.iter().map(|(kernel, _)| *kernel).collect();
             let [m, n, k] = extents.map(|side| side as f64);
             // Each was launched again and again on the same factors.
