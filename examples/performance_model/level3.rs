@@ -40,8 +40,7 @@ fn layouts(shape: Shape, k: usize) -> Result<[Layout; 2], gpu_linalg::Error> {
 /// Registers of a thread where they limit how many blocks are resident, as ptxas says of 9.0.
 fn registers(kernel: Kernel) -> Option<u32> {
     match kernel {
-        Kernel::Wide => Some(236),
-        Kernel::Large => Some(237),
+        Kernel::Large => Some(244),
         _ => None,
     }
 }
