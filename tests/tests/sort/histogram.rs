@@ -155,6 +155,19 @@ fn bins_between_edges() {
     });
 }
 
+/// A sample at the lower bound is in the first bin, one at the upper bound in none.
+#[test]
+fn samples_at_the_bounds() {
+    for_each("samples_at_the_bounds", |device| {
+        let samples = [1.0f32, 1.0f32.next_down(), 4.0, 4.0f32.next_down(), f32::NAN];
+        let counts = histogram_even::<f32, u32>(&device.upload(&samples).unwrap(), 3, 1.0, 4.0).unwrap();
+        assert_eq!(counts.to_vec().unwrap(), [1, 0, 1], "{}", device.name());
+        let samples = [1.0f64, 1.0f64.next_down(), 4.0, 4.0f64.next_down(), f64::NAN];
+        let counts = histogram_even::<f64, u32>(&device.upload(&samples).unwrap(), 3, 1.0, 4.0).unwrap();
+        assert_eq!(counts.to_vec().unwrap(), [1, 0, 1], "{}", device.name());
+    });
+}
+
 #[test]
 fn a_histogram_checks_its_bins() {
     use gpu_sort::Error;
