@@ -59,7 +59,7 @@ pub const SOURCES: [Source; 2] = [
             "23",
         ],
         measured: results!("h200": "26-subjects"),
-        shapes: results!("h200": "23-shapes", "25", "26", "26-tensor", "27", "27-aligned"),
+        shapes: results!("h200": "23-shapes", "25", "26", "26-tensor", "27", "27-aligned", "27-large"),
         tiles: None,
     },
     Source {
@@ -68,8 +68,17 @@ pub const SOURCES: [Source; 2] = [
         fast: results!("h100": "25-model"),
         cases: results!("h100": "25-model"),
         measured: results!("h100": "25-subjects"),
-        shapes: results!("h100": "25", "25-tiles", "26-tensor", "27-tf32", "27-dependent", "27-aligned"),
-        tiles: Some(include_str!("../../benches/results/nvidia-h100-2026-11-27-gemm-kernels.jsonl")),
+        shapes: results![
+            "h100":
+            "25",
+            "25-tiles",
+            "26-tensor",
+            "27-tf32",
+            "27-dependent",
+            "27-aligned",
+            "27-large",
+        ],
+        tiles: Some(include_str!("../../benches/results/nvidia-h100-2026-11-27-large-kernels.jsonl")),
     },
 ];
 
