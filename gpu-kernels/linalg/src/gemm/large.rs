@@ -1,6 +1,6 @@
 //! The product by the largest tiles of `f32`: those of `tiled.rs`, but for what the assembler makes of the loop.
 //!
-//! Copies are a straight line of instructions: a thread copies as many elements of each tile, [`STEP`] rows apart,
+//! Copies are a straight line of instructions: a thread copies as many elements of each tile, of every 16th row,
 //! whichever axis is contiguous and whether there are so many rows (what is not there becomes zero). A factor contiguous
 //! along its rows is copied by 16 bytes where its alignment allows, in a kernel of its own. Of a path for each way in
 //! which a factor may lie the loop had 34 KB, and its instructions had to be waited for a tenth of the time.
