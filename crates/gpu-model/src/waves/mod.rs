@@ -129,7 +129,7 @@
 //! the variants 12.2 and 37.0; on the H100 5.8 and 30.4, 5.5 and 28.0, 14.1 and 31.1. As many pairs are found.
 //!
 //! Loops of one run by turns that come together, launches that the host issues meanwhile, and caches of two halves came
-//! last: rows that were looked at are 7.2 and 30.5, those held out by name 6.2 and 31.3, the variants 13.8 and 35.7; on
+//! last: rows that were looked at are 6.9 and 29.3, those held out by name 6.2 and 31.3, the variants 13.8 and 35.7; on
 //! the H100 5.6 and 27.6, 6.3 and 26.3, 14.2 and 30.2. The faster one of a pair is found in 385 of each.
 //!
 //! Families with programs of their own came before that, with [`Pipes`] and the tensor cores, which are 0 for all rows
