@@ -17,8 +17,9 @@
 //! vanishes. A run with nothing that is counted is taken to be executed as often as the rarer of its neighbours.
 //!
 //! How long a warp takes for a run that has its multiprocessor for itself follows from the registers: it issues one
-//! instruction a cycle, in order, each when what it reads is there; in loops others before that, as ptxas puts them. What
-//! loads from global memory wait for is not part of it: that is a matter of the caches. How often a warp waits for them follows from the registers too:
+//! instruction a cycle, in order, each when what it reads is there; in loops others before that, as ptxas puts them.
+//! What loads from global memory wait for is not part of it: that is a matter of the caches. How often a warp waits for
+//! them follows from the registers too:
 //!
 //! ```text
 //! waits = Σ_b w_b · x_b          w_b: steps of run b, each of loads that are in flight together
