@@ -21,8 +21,8 @@ const MORE: &str = "cegijklmnoqtwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const EACH: usize = 100;
 
 /// The text of an item without indentation, with short names of parameters (`a0`), labels (`$1`), dynamic shared memory
-/// (`sh`) and registers (`r1`, and with other letters where there are many), those of registers that are used most being
-/// the shortest.
+/// (`sh`) and registers (`r1`, and with other letters where there are many), those of registers that are used most
+/// being the shortest.
 pub(crate) fn compact(item: &Item) -> String {
     let text = spaces(&item.text)
         .replace(&format!("{}_param_", item.name), "a")

@@ -40,8 +40,8 @@ fn is_mangled(name: &str) -> bool {
     starts.into_iter().any(is_path) || constant || name.starts_with("anon_$_")
 }
 
-/// The identifiers of a mangled name, each written behind its length; not meant to be exact, only to be read. Of those of
-/// `core`, the last one: its paths are long, and in every kernel.
+/// The identifiers of a mangled name, each written behind its length; not meant to be exact, only to be read. Of those
+/// of `core`, the last one: its paths are long, and in every kernel.
 fn readable(name: &str) -> String {
     let Some(mangled) = name.split_once("_R").or_else(|| name.split_once("_ZN")).map(|(_, rest)| rest) else {
         return name.split('_').next().unwrap_or("").to_string();

@@ -1,9 +1,9 @@
 //! The product by the largest tiles of `f32`: those of `tiled.rs`, but for what the assembler makes of the loop.
 //!
 //! Copies are a straight line of instructions: a thread copies as many elements of each tile, of every 16th row,
-//! whichever axis is contiguous and whether there are so many rows (what is not there becomes zero). A factor contiguous
-//! along its rows is copied by 16 bytes where its alignment allows, in a kernel of its own. Of a path for each way in
-//! which a factor may lie the loop had 34 KB, and its instructions had to be waited for a tenth of the time.
+//! whichever axis is contiguous and whether there are so many rows (what is not there becomes zero). A factor
+//! contiguous along its rows is copied by 16 bytes where its alignment allows, in a kernel of its own. Of a path for
+//! each way in which a factor may lie the loop had 34 KB, and its instructions had to be waited for a tenth of the time.
 //!
 //! Two operations that follow each other have a factor in common, which the register file then reads once. A block is
 //! four warps, and a multiprocessor has two of them: while one waits at its barrier, the other multiplies.
@@ -97,7 +97,8 @@ impl<const V: u32> Factor<V> {
         }
     }
 
-    /// Starts the copies of one of so many pieces of the next tile, to `tile`; `left` is how much of `k` there is from it on.
+    /// Starts the copies of one of so many pieces of the next tile, to `tile`; `left` is how much of `k` there is from it
+    /// on.
     #[device]
     #[inline(always)]
     fn copy(&mut self, operand: &Operand, tile: Shared<f32>, left: u32, (piece, pieces): (usize, usize)) {
@@ -195,8 +196,8 @@ pub(super) fn large<const A: u32, const B: u32>(
     let mut stage = 0;
     let mut k = 0;
     while k < depth {
-        // Behind the last barrier nobody reads the stage before this one any longer: it is filled again, with elements at
-        // once and with vectors in halves, three steps apart: what the assembler makes of it is the fastest so.
+        // Behind the last barrier nobody reads the stage before this one any longer: it is filled again, with elements
+        // at once and with vectors in halves, three steps apart: what the assembler makes of it is the fastest so.
         let left = depth.saturating_sub(k + (STAGES - 1) * DEPTH);
         if B == 1 {
             // Not in the closure: with so many copies it would not be inlined.

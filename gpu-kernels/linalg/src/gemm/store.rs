@@ -138,7 +138,8 @@ pub(super) fn beyond((first, end): (u32, u32), place: u32) -> (u32, u32) {
     (first.saturating_sub(place), end.saturating_sub(place))
 }
 
-/// Writes the results that belong to `sums`, those from the first one of C to the one behind its last, where its rows are aligned to 16 bytes.
+/// Writes the results that belong to `sums`, those from the first one of C to the one behind its last, where its rows
+/// are aligned to 16 bytes.
 #[device]
 #[inline(always)]
 pub(super) fn write<T: Float, const V: usize>(
@@ -170,14 +171,16 @@ pub(super) fn write<T: Float, const V: usize>(
     }
 }
 
-/// Elements from one row to the next of what [`write_rows`] writes: what eight lanes write there together falls into different banks.
+/// Elements from one row to the next of what [`write_rows`] writes: what eight lanes write there together falls into
+/// different banks.
 pub(super) const fn row_pitch(columns: usize) -> u32 {
     columns as u32 + 4
 }
 
-/// Writes `rows` rows of `A` times `B` results, a multiple of 32, that the lanes of a warp have just put into `held`, each
-/// [`row_pitch`] from the last; those that are C's, from `row` and `column` on. Where C's rows are not aligned to 16 bytes, a lane would
-/// write a vector element by element, and a warp a fourth of each sector at a time; so neighbouring lanes write neighbours.
+/// Writes `rows` rows of `A` times `B` results, a multiple of 32, that the lanes of a warp have just put into `held`,
+/// each [`row_pitch`] from the last; those that are C's, from `row` and `column` on. Where C's rows are not aligned to 16
+/// bytes, a lane would write a vector element by element, and a warp a fourth of each sector at a time; so neighbouring
+/// lanes write neighbours.
 #[device]
 #[inline(always)]
 pub(super) fn write_rows<T: Float, const A: usize, const B: usize>(

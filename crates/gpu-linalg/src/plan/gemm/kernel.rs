@@ -215,9 +215,9 @@ impl Kernel {
 
     /// How fast it is; without meaning where there are no stages: see `short_clocks` and `small_clocks`.
     ///
-    /// Fitted, like the other constants that only [`clocks`] has, to what an H200 took for 334 products and 110 updates by each
-    /// kernel (`product-shapes --kernels`, `level3 --kernels`, 2026-11-27): so that the one that is taken is hardly slower
-    /// than the fastest, less than 1 % in the mean.
+    /// Fitted, like the other constants that only [`clocks`] has, to what an H200 took for 334 products and 110 updates
+    /// by each kernel (`product-shapes --kernels`, `level3 --kernels`, 2026-11-27): so that the one that is taken is
+    /// hardly slower than the fastest, less than 1 % in the mean.
     pub(super) const fn rate(self) -> Rate {
         let (blocks, warps, fraction, stage, ends) = match self {
             Self::Large => (2.0, 8.69, 0.844, 2340.0, [1020.0, 7910.0]),
