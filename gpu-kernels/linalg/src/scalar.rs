@@ -3,6 +3,7 @@
 use gpu_std::float::Float;
 use gpu_std::half::{bf16, f16};
 use gpu_std::memory::Element;
+use gpu_std::opaque;
 use gpu_std::warp::WarpShuffleValue;
 
 /// An element of vectors and matrices: `f32`, `f64`, and, computed with as `f32`, `f16` and `bf16`.
@@ -44,4 +45,25 @@ scalars! {
 pub(super) fn combine<T: Float>(alpha: T, sum: T, beta: T, old: impl FnOnce() -> T) -> T {
     let sum = sum + T::ZERO;
     if beta == T::ZERO { alpha * sum } else { alpha.mul_add(sum, beta * old()) }
+}
+
+/// The same value, of which the compiler does not know that it was read: it would read what comes before a loop and
+/// what the loop's end reads for the next turn in one place, at the loop's head, where it is then waited for.
+pub(super) trait Hidden {
+    fn hidden(self) -> Self;
+}
+
+impl Hidden for f32 {
+    #[inline(always)]
+    fn hidden(self) -> Self {
+        Self::from_bits(opaque(self.to_bits()))
+    }
+}
+
+impl Hidden for f64 {
+    #[inline(always)]
+    fn hidden(self) -> Self {
+        let bits = self.to_bits();
+        Self::from_bits(u64::from(opaque((bits >> 32) as u32)) << 32 | u64::from(opaque(bits as u32)))
+    }
 }

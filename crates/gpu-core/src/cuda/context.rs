@@ -9,18 +9,19 @@ use cuda_shim::{CUcontext, CUdevice, CUresult};
 use super::attributes;
 use super::call::check;
 use super::event::Spares;
-use super::graph::GivenUp;
+use super::graph;
 use super::module::Modules;
 use super::peer::Peers;
 use super::pool::Pool;
+use super::retired::Retired;
 use super::slots::Slots;
 use super::stream::{Line, Queue};
-use super::texture::Dropped;
 use crate::capability::Capability;
 use crate::error::{DriverFailure, Error, Launched, Result};
 use crate::limits::Limits;
 use crate::order::Order;
 use crate::scratch::Scratch;
+use crate::texture;
 
 /// A device and its primary context.
 pub(crate) struct Context {
@@ -33,8 +34,10 @@ pub(crate) struct Context {
     pub(super) limits: Limits,
     pub(super) modules: Modules,
     pub(super) events: Spares,
-    pub(super) given_up: GivenUp,
-    pub(super) dropped: Dropped,
+    /// Graphs, each with the end of its last launch.
+    pub(super) given_up: Retired<graph::Raw>,
+    /// Textures, each with the ends of all streams' work.
+    pub(super) dropped: Retired<texture::Raw>,
     pub(super) order: Order<Arc<Self>>,
     /// The device's default pool, where there are pools.
     pub(super) pool: Option<Pool>,
@@ -82,8 +85,8 @@ impl Context {
             kept: Mutex::default(),
             default_queue: OnceLock::new(),
             events: Spares::default(),
-            given_up: GivenUp::default(),
-            dropped: Dropped::default(),
+            given_up: Retired::default(),
+            dropped: Retired::default(),
             order: Order::new(Line::own(ptr::null_mut())),
             last_launch: Mutex::default(),
             failure: OnceLock::new(),

@@ -7,7 +7,7 @@
 use core::any::Any;
 use core::ffi::c_void;
 use core::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use cuda_shim::{
     self as sys, CUgraph, CUgraphExec, CUgraphExecUpdateResult, CUgraphExecUpdateResultInfo, CUresult,
@@ -20,7 +20,7 @@ use super::launch;
 use super::module::Function;
 use super::peer;
 use super::stream::Queue;
-use crate::backend::{self, Executable, Mark};
+use crate::backend::{self, Executable};
 use crate::error::{Launched, Result};
 use crate::graph::work::{Launch, Used, Work};
 
@@ -35,30 +35,12 @@ pub(super) struct Graph {
 }
 
 /// An executable graph of the driver.
-struct Raw(CUgraphExec);
+pub(super) struct Raw(CUgraphExec);
 
 // SAFETY: the driver's graphs may be used from any thread, by one at a time.
 unsafe impl Send for Raw {}
 // SAFETY: what is shared is not used.
 unsafe impl Sync for Raw {}
-
-/// Graphs that are given up, each with the end of its last launch: they are destroyed when that has come.
-#[derive(Default)]
-pub(super) struct GivenUp(Mutex<Vec<(Raw, Event)>>);
-
-impl GivenUp {
-    /// Destroys those that have ended. The context is current.
-    fn sweep(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(raw, end)| {
-            let ended = end.is_done().unwrap_or(false);
-            if ended {
-                // SAFETY: it was given up, and does not run any more.
-                unsafe { raw.destroy() };
-            }
-            !ended
-        });
-    }
-}
 
 impl Raw {
     /// # Safety
@@ -70,10 +52,16 @@ impl Raw {
     }
 }
 
+/// Destroys graphs whose last launches have ended. The context is current.
+fn destroy_given_up(context: &Context) {
+    // SAFETY: it was given up, and does not run any more. It leaves the list.
+    context.given_up.sweep(context, |raw| unsafe { raw.destroy() });
+}
+
 impl Graph {
     pub(super) fn new(context: &Arc<Context>, work: &[Work]) -> Result<Self> {
         context.enter()?;
-        context.given_up.sweep();
+        destroy_given_up(context);
         let graph = Captured::new(context, work)?;
         let executable = graph.instantiate(context)?;
         Ok(Self { executable, last: None, launched: last_kernel(work), context: Arc::clone(context) })
@@ -90,8 +78,8 @@ impl Graph {
         };
         // Where the end cannot be marked the context is unusable, and the graph stays.
         if let Ok(end) = Event::record(&self.context, queue.raw()) {
-            self.context.given_up.0.lock().unwrap_or_else(PoisonError::into_inner).push((raw, end));
-            self.context.given_up.sweep();
+            self.context.given_up.push(raw, vec![Arc::new(end)]);
+            destroy_given_up(&self.context);
         }
     }
 }

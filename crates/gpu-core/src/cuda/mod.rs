@@ -15,6 +15,7 @@ mod memory;
 mod module;
 mod peer;
 mod pool;
+mod retired;
 mod slots;
 mod stream;
 #[cfg(test)]

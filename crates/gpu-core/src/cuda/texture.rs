@@ -2,19 +2,12 @@
 
 use core::ffi::c_void;
 use core::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cuda_shim::{self as sys, CUresult};
 
 use super::context::Context;
-use super::event::Event;
-use crate::backend::Mark;
 use crate::error::Result;
 use crate::texture::{AddressMode, FilterMode, Plan, Raw, ReadMode};
-
-/// Textures that were dropped, each with the ends of all work that may still read it: the driver has no way to free an
-/// array behind a stream's work.
-pub(super) type Dropped = Mutex<Vec<(Raw, Vec<Arc<Event>>)>>;
 
 /// # Safety
 /// [`Context::make_texture`] made it, nothing reads it, and nothing else frees it. Its context is current.
@@ -28,23 +21,12 @@ unsafe fn free(raw: Raw) {
 }
 
 impl Context {
-    fn dropped(&self) -> MutexGuard<'_, Vec<(Raw, Vec<Arc<Event>>)>> {
-        self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Frees the dropped textures that nothing reads any longer: where a device is waited for anyway, or another is
-    /// made, as the driver may wait when it frees an array. The context is current, and is so again.
+    /// made, as the driver may wait when it frees an array, and has no way to free one behind a stream's work. The
+    /// context is current, and is so again.
     pub(super) fn free_dropped(&self) {
-        self.dropped().retain(|(raw, ends)| {
-            let ended = ends.iter().all(|end| end.is_done().unwrap_or(false));
-            // The last event may be one of another device, whose context it left current.
-            if ended && self.enter_to_release() {
-                // SAFETY: it was dropped, and all that could read it has ended. It leaves the list.
-                unsafe { free(*raw) };
-            }
-            !ended
-        });
-        let _ = self.enter_to_release();
+        // SAFETY: it was dropped, and all that could read it has ended. It leaves the list.
+        self.dropped.sweep(self, |raw| unsafe { free(*raw) });
     }
 
     /// Allocates; where there is not enough memory once more, behind the work that may read dropped textures. The
@@ -56,10 +38,8 @@ impl Context {
         mut allocate: impl FnMut() -> CUresult,
     ) -> Result<()> {
         let mut outcome = allocate();
-        if outcome == CUresult::CUDA_ERROR_OUT_OF_MEMORY && !self.dropped().is_empty() {
-            let ends: Vec<_> = self.dropped().iter().flat_map(|(_, ends)| ends.iter().cloned()).collect();
-            // Of those whose wait fails the context is unusable.
-            ends.iter().for_each(|end| drop(end.synchronize()));
+        if outcome == CUresult::CUDA_ERROR_OUT_OF_MEMORY && !self.dropped.is_empty() {
+            self.dropped.wait();
             self.free_dropped();
             outcome = allocate();
         }
@@ -205,7 +185,7 @@ impl Context {
         // Kernels on any stream may still read it. Where their ends cannot be marked the context is unusable, and the
         // texture stays.
         if let Ok(ends) = self.order.ends(&self.itself()) {
-            self.dropped().push((raw, ends));
+            self.dropped.push(raw, ends);
         }
     }
 }

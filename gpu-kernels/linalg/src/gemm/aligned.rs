@@ -23,6 +23,7 @@ use super::place::block_place;
 use super::store::{beyond, write};
 use super::tensor::{DEPTH, warp_place};
 use super::tiled::Tile;
+use crate::scalar::Hidden;
 
 /// A lane's part of a warp's `16 TM` × `16 TN` elements of C.
 type Sums<const TM: usize, const TN: usize> = [[[[f64; 4]; 2]; TN]; TM];
@@ -233,8 +234,8 @@ pub(super) fn aligned<
     let (mut a, mut b) = ([[0.0; 4]; TM], [[[0.0; 2]; 2]; TN]);
     wait::<{ STAGES - 2 }>();
     sync_threads();
-    unroll::<TM>(|i| a[i] = of_a(0, 0, i).map(hidden));
-    unroll::<TN>(|j| unroll::<2>(|side| b[j][side] = of_b(0, 0, 2 * j + side).map(hidden)));
+    unroll::<TM>(|i| a[i] = of_a(0, 0, i).map(Hidden::hidden));
+    unroll::<TN>(|j| unroll::<2>(|side| b[j][side] = of_b(0, 0, 2 * j + side).map(Hidden::hidden)));
     let mut read = 0;
     let mut k = 0;
     while k < depth {
@@ -252,14 +253,6 @@ pub(super) fn aligned<
         k += DEPTH;
     }
     store::<BM, BN, TM, TN>(&mut sums, c, &product, alpha, beta);
-}
-
-/// The same value, of which the compiler does not know that it was read: it would read what comes before the loop and
-/// what its end reads for the next turn in one place, at the loop's head, where the tensor cores then wait for it.
-#[inline(always)]
-fn hidden(value: f64) -> f64 {
-    let bits = value.to_bits();
-    f64::from_bits(u64::from(opaque((bits >> 32) as u32)) << 32 | u64::from(opaque(bits as u32)))
 }
 
 /// Multiplies by a group of `k`, `a` and `b`, and replaces them by the next one's elements: of A each a turn after it

@@ -3,13 +3,13 @@
 //! Copies are a straight line of instructions: a thread copies as many elements of each tile, of every 16th row,
 //! whichever axis is contiguous and whether there are so many rows (what is not there becomes zero). A factor
 //! contiguous along its rows is copied by 16 bytes where its alignment allows, in a kernel of its own. Of a path for
-//! each way in which a factor may lie the loop had 34 KB, and its instructions had to be waited for a tenth of the time.
+//! each way in which a factor may lie the loop had 34 KB, and its instructions had to be waited for a tenth of the
+//! time.
 //!
 //! Two operations that follow each other have a factor in common, which the register file then reads once. A block is
 //! four warps, and a multiprocessor has two of them: while one waits at its barrier, the other multiplies.
 
 use gpu_std::async_copy::{commit, copy_or_zero, wait};
-use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared;
 use gpu_std::thread::{sync_threads, thread_idx_x};
@@ -18,7 +18,8 @@ use gpu_std::{device, opaque, rolled, unroll};
 use super::operand::{Operand, Product};
 use super::place::block_place;
 use super::store::{held_len, store};
-use super::tiled::{LANE_COLUMNS, LANE_ROWS, Tile, fragment, thread_place};
+use super::tiled::{LANE_COLUMNS, LANE_ROWS, Tile, fragment, multiply, thread_place};
+use crate::scalar::Hidden;
 
 /// Rows of a tile, and columns.
 const SIDE: u32 = 128;
@@ -97,8 +98,8 @@ impl<const V: u32> Factor<V> {
         }
     }
 
-    /// Starts the copies of one of so many pieces of the next tile, to `tile`; `left` is how much of `k` there is from it
-    /// on.
+    /// Starts the copies of one of so many pieces of the next tile, to `tile`; `left` is how much of `k` there is from
+    /// it on.
     #[device]
     #[inline(always)]
     fn copy(&mut self, operand: &Operand, tile: Shared<f32>, left: u32, (piece, pieces): (usize, usize)) {
@@ -192,7 +193,7 @@ pub(super) fn large<const A: u32, const B: u32>(
     wait::<{ STAGES - 2 }>();
     sync_threads();
     let (a, b) = read(0, 0);
-    let (mut a, mut b) = (a.map(hidden), b.map(hidden));
+    let (mut a, mut b) = (a.map(Hidden::hidden), b.map(Hidden::hidden));
     let mut stage = 0;
     let mut k = 0;
     while k < depth {
@@ -229,23 +230,4 @@ pub(super) fn large<const A: u32, const B: u32>(
     // The last copies, of zeros, are not to arrive in what is written there now.
     wait::<0>();
     store::<f32, SIDE, SIDE, ROWS, COLUMNS, 4>(&mut sums, stages, c, &product, (alpha, beta));
-}
-
-/// The same value, of which the compiler does not know that it was read: it would read what comes before the loop and
-/// what its end reads for the next turn in one place, at the loop's head, where it is then waited for.
-#[inline(always)]
-fn hidden(value: f32) -> f32 {
-    f32::from_bits(opaque(value.to_bits()))
-}
-
-/// Adds the products of one `k`, in an order in which each has a factor of the one before it.
-#[device]
-#[inline(always)]
-fn multiply(sums: &mut [[f32; COLUMNS]; ROWS], a: [f32; ROWS], b: [f32; COLUMNS]) {
-    unroll::<COLUMNS>(|j| {
-        unroll::<ROWS>(|i| {
-            let i = if j % 2 == 0 { i } else { ROWS - 1 - i };
-            sums[i][j] = Float::mul_add(a[i], b[j], sums[i][j]);
-        });
-    });
 }

@@ -178,9 +178,9 @@ pub(super) const fn row_pitch(columns: usize) -> u32 {
 }
 
 /// Writes `rows` rows of `A` times `B` results, a multiple of 32, that the lanes of a warp have just put into `held`,
-/// each [`row_pitch`] from the last; those that are C's, from `row` and `column` on. Where C's rows are not aligned to 16
-/// bytes, a lane would write a vector element by element, and a warp a fourth of each sector at a time; so neighbouring
-/// lanes write neighbours.
+/// each [`row_pitch`] from the last; those that are C's, from `row` and `column` on. Where C's rows are not aligned to
+/// 16 bytes, a lane would write a vector element by element, and a warp a fourth of each sector at a time; so
+/// neighbouring lanes write neighbours.
 #[device]
 #[inline(always)]
 pub(super) fn write_rows<T: Float, const A: usize, const B: usize>(

@@ -208,7 +208,11 @@ pub(super) fn tiled<
 /// register file then reads once: 3 % faster.
 #[device]
 #[inline(always)]
-fn multiply<T: Float, const TM: usize, const TN: usize>(sums: &mut [[T; TN]; TM], a: [T; TM], b: [T; TN]) {
+pub(super) fn multiply<T: Float, const TM: usize, const TN: usize>(
+    sums: &mut [[T; TN]; TM],
+    a: [T; TM],
+    b: [T; TN],
+) {
     if const { TM * TN >= 32 } {
         unroll::<TN>(|j| {
             unroll::<TM>(|i| {

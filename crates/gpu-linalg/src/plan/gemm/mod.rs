@@ -237,11 +237,11 @@ impl Seen {
         let tile = kernel.tile();
         let (c, count) = (self.c.0, self.c.0.count);
         let (parts, piece) = (split.parts as u32, split.piece as u32);
-        let operand = |side: (BatchLayout, u64), along_k: Order, rows: u32, extent: u32| {
+        let operand = |side: (BatchLayout, u64), along_k: Order, rows: u32, extent: u32, by_vectors: bool| {
             let (leading, batch) = (side.0.matrix.leading_dimension() as u64, side.0.stride as u64);
             let whole = (extent as usize * bytes).is_multiple_of(16);
             let along_k = side.0.matrix.order() == along_k;
-            let aligned = whole && self.is_side_aligned(side);
+            let aligned = by_vectors && whole && self.is_side_aligned(side);
             match kernel {
                 Kernel::TensorAligned => aligned::operand(rows, leading, batch, along_k),
                 Kernel::Large => large::operand(leading, batch, along_k, aligned && !along_k),
@@ -254,15 +254,9 @@ impl Seen {
             Some(Triangle::Lower) => LOWER,
             Some(Triangle::Upper) => UPPER,
         };
-        let a = operand(self.a, Order::RowMajor, tile.rows, m);
-        let b = operand(self.b, Order::ColumnMajor, tile.columns, n);
-        let a = match kernel {
-            // By 16 bytes only beside such a B: there is no kernel for the other way round.
-            Kernel::Large if b.vectors == 0 => {
-                large::operand(a.leading, a.batch, a.along_k != 0, false).cut(piece)
-            }
-            _ => a,
-        };
+        let b = operand(self.b, Order::ColumnMajor, tile.columns, n, true);
+        // The largest tiles have no kernel for A by 16 bytes beside a B by elements.
+        let a = operand(self.a, Order::RowMajor, tile.rows, m, kernel != Kernel::Large || b.vectors != 0);
         let mut product = Product {
             triangle,
             a,
