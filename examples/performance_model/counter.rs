@@ -26,9 +26,9 @@ pub struct Found {
 }
 
 impl Found {
-    /// Whether what one run leaves in a second-level cache of so many bytes is all that the next one needs. Each half of
-    /// the cache has what its multiprocessors read (NVIDIA, A100 architecture whitepaper, 2020; so have 9.0's): what is
-    /// read takes its place twice, as from run to run others read it.
+    /// Whether what one run leaves in a second-level cache of so many bytes is all that the next one needs. Each half
+    /// of the cache has what its multiprocessors read (NVIDIA, A100 architecture whitepaper, 2020; so have 9.0's): what
+    /// is read takes its place twice, as from run to run others read it.
     pub fn is_kept(&self, l2: Bytes) -> bool {
         let all = self.demand.bytes[0];
         let written: f64 = self.counted.launches.iter().map(|launch| launch.memory_written.0).sum();

@@ -9,8 +9,8 @@
 //! misses    = e^−u  where  filled(u) = cache                 none where all of it and of the stream fits
 //! ```
 //!
-//! Each half of the second-level cache has what its multiprocessors read (NVIDIA, A100 architecture whitepaper, 2020; so
-//! have 9.0's), so that what all of them read has half of it. Memory brings pairs of sectors.
+//! Each half of the second-level cache has what its multiprocessors read (NVIDIA, A100 architecture whitepaper, 2020;
+//! so have 9.0's), so that what all of them read has half of it. Memory brings pairs of sectors.
 
 /// Bytes that memory brings at a time.
 pub const GRANULE: f64 = 64.0;

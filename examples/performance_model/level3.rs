@@ -45,8 +45,8 @@ fn registers(kernel: Kernel) -> Option<u32> {
     }
 }
 
-/// A launch whose sampled blocks are in the triangle, where all that are not end at once: of a square of tiles half are,
-/// and those on the diagonal.
+/// A launch whose sampled blocks are in the triangle, where all that are not end at once: of a square of tiles half
+/// are, and those on the diagonal.
 fn working(launch: Counts, is_folded: bool) -> Counts {
     if is_folded {
         return launch;

@@ -145,8 +145,8 @@ pub fn launches(case: Case, counting: &Counting) -> Result<[Vec<Counts>; 2], Box
     Ok([long, smaller])
 }
 
-/// A product of `f32` issues as many multiply-adds as it has, of which one is 64 operations of a warp, whatever its text
-/// says.
+/// A product of `f32` issues as many multiply-adds as it has, of which one is 64 operations of a warp, whatever its
+/// text says.
 pub fn multiply_adds(launch: &mut Counts) {
     let arithmetic = &mut launch.instructions.arithmetic;
     *arithmetic = arithmetic.max(launch.operations / 64.0);

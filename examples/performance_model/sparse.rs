@@ -170,17 +170,17 @@ fn read_once(launch: &mut Counts, structure: Structure, operation: Operation, l2
     }
 }
 
-/// Where a block's part begins is found by halves among all rows: each doubling of them takes as many steps more as that
-/// from the small launch to the large one did, which all blocks take in the same places first, so that they are in the
-/// second-level cache.
+/// Where a block's part begins is found by halves among all rows: each doubling of them takes as many steps more as
+/// that from the small launch to the large one did, which all blocks take in the same places first, so that they are in
+/// the second-level cache.
 fn searched(launch: &mut Counts, [small, large]: [&Counts; 2], doublings: f64) {
     let more = (large.waits.turns - small.waits.turns).max(0.0) * doublings;
     launch.waits.l2 += more;
     launch.waits.turns += more;
 }
 
-/// Of a random structure, what the longest launch reads: the vectors by [`misses_before`], the rest once. Rows that come
-/// in their levels' order are anywhere, and what they read as well.
+/// Of a random structure, what the longest launch reads: the vectors by [`misses_before`], the rest once. Rows that
+/// come in their levels' order are anywhere, and what they read as well.
 fn read_at_random(launches: &mut [Counts], structure: Structure, operation: Operation, l2: f64) {
     let gathers = match operation {
         Operation::Spmv(_) | Operation::Solve(_) | Operation::Backwards(_) => [1.0, 8.0],

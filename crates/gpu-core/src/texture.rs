@@ -128,8 +128,8 @@ pub(crate) struct Raw {
 /// An array of texels on a device, and how kernels read it: see [`gpu_std::texture`] for what a read gives.
 ///
 /// It has a copy of the texels: what becomes of their source does not matter. Dropping it waits for nothing: its memory
-/// is free again behind the end of all work that was enqueued by then, once another texture is made, memory runs out, or
-/// at [`Device::synchronize`].
+/// is free again behind the end of all work that was enqueued by then, once another texture is made, memory runs out,
+/// or at [`Device::synchronize`].
 pub struct Texture {
     device: Device,
     extents: Vec<usize>,

@@ -86,8 +86,8 @@ pub fn combined(launches: &[(Counts, f64)]) -> Counts {
     }
     found.amounts().into_iter().zip(values).for_each(|((_, value), sum)| *value = value.max(sum));
     found.path_mut().into_iter().zip(steps).for_each(|(value, sum)| *value = value.max(sum));
-    // Where a load finds what it asks for, and in which turn, are the parts that they were: only all loads together are a
-    // polynomial.
+    // Where a load finds what it asks for, and in which turn, are the parts that they were: only all loads together are
+    // a polynomial.
     let far = |waits: &Waits| waits.memory + waits.l2;
     if far(&largest.waits) > 0.0 {
         let all: f64 = launches.iter().map(|(counts, weight)| weight * far(&counts.waits)).sum();

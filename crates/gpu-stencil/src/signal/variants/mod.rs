@@ -101,9 +101,9 @@ impl<'s, T: VariantElement> Staged<'s, T> {
     /// The outputs of the correlation of `signal` with the filter for which the filter lies within the signal:
     /// `signal.len() - filter.len() + 1`.
     ///
-    /// On `stream`. Neither allocates device memory nor waits. A graph can capture it with the filter in constant memory,
-    /// staged within the capture; elsewhere the filter is borrowed by this and cannot be among the graph's resources:
-    /// [`gpu_core::Error::GraphMemory`].
+    /// On `stream`. Neither allocates device memory nor waits. A graph can capture it with the filter in constant
+    /// memory, staged within the capture; elsewhere the filter is borrowed by this and cannot be among the graph's
+    /// resources: [`gpu_core::Error::GraphMemory`].
     ///
     /// # Errors
     /// [`Error::EmptyOperand`], [`Error::OutputLength`], [`gpu_core::Error::Aliasing`]; [`Error::FilterTooLong`] where the

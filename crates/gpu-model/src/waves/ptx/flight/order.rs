@@ -1,11 +1,12 @@
 //! In what order a run's instructions are issued.
 //!
-//! A warp issues in order, one instruction a cycle, each when what it reads is there. In loops of one run that is not the
-//! order of the text: ptxas puts an instruction where what it reads is there, and others before it. So there a warp
-//! issues of those whose operands are there the first of the text, and none where there is none. No instruction passes a
-//! barrier or a fence, and no load a store to the same memory; read-only loads do. Elsewhere the text's order stands:
+//! A warp issues in order, one instruction a cycle, each when what it reads is there. In loops of one run that is not
+//! the order of the text: ptxas puts an instruction where what it reads is there, and others before it. So there a warp
+//! issues of those whose operands are there the first of the text, and none where there is none. No instruction passes
+//! a barrier or a fence, and no load a store to the same memory; read-only loads do. Elsewhere the text's order stands:
 //! what it makes a warp wait takes the place of what branches take, which is not counted. (In any order everywhere,
-//! products of thin factors and selections, whose loops are of many runs, were predicted a third shorter than they are.)
+//! products of thin factors and selections, whose loops are of many runs, were predicted a third shorter than they
+//! are.)
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

@@ -3,8 +3,8 @@
 //! A loop that is one run, counts in a 32-bit register by a constant, and in which no load has to stay behind a store
 //! or a barrier, becomes a run of four turns, or of two where four are too long: then their loads stand together in
 //! front. That is so in the machine code for 9.0 of every such loop of the workspace's kernels that was looked at
-//! (products of a matrix and a vector by rows of 29 instructions, systems of factors of 43, by four; the sums of parts of
-//! 59, by two; a step of a factor of 105, not at all; nor what `.pragma "nounroll"` says).
+//! (products of a matrix and a vector by rows of 29 instructions, systems of factors of 43, by four; the sums of parts
+//! of 59, by two; a step of a factor of 105, not at all; nor what `.pragma "nounroll"` says).
 
 use super::{Instruction, Run, Warp};
 
