@@ -20,8 +20,8 @@ pub enum Error {
     #[error("wrong result: {0}")]
     WrongShape(String),
 
-    /// A line that is no shape of a product.
-    #[error("{0:?} is no shape like those of --list: gemm f32 1000 1000 1000 nn 0")]
+    /// A line that is no shape.
+    #[error("{0:?} is no shape like those of --list")]
     NoShape(String),
 
     /// The transposition.

@@ -1,6 +1,7 @@
 //! Cholesky factorisations, and systems solved by them: the sizes of the figures, and sizes drawn by a seed.
 
 use std::fmt;
+use std::str::FromStr;
 
 use gpu_core::{Buffer, Device};
 use gpu_linalg::{
@@ -17,6 +18,8 @@ use crate::sweep::batch_median;
 pub const SEED: u64 = 20_261_118;
 /// Sizes that are drawn of each type.
 const DRAWN: u64 = 100;
+/// Batches that are drawn of each type.
+const DRAWN_BATCHES: u64 = 40;
 /// Elements of a factor that are checked, of the first and the last matrix.
 const CHECKED: usize = 64;
 
@@ -57,6 +60,34 @@ impl fmt::Display for Shape {
         let triangle = if self.triangle == Triangle::Lower { 'l' } else { 'u' };
         let Self { element, n, count, gap, .. } = self;
         write!(f, "{op} {element} {n} {count} {triangle} {gap} {columns} {}", u8::from(self.drawn))
+    }
+}
+
+impl FromStr for Shape {
+    type Err = Error;
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    fn from_str(line: &str) -> Result<Self, Error> {
+        let wrong = || Error::NoShape(line.to_owned());
+        let [op, element, n, count, triangle, gap, columns, drawn] =
+            line.split_whitespace().collect::<Vec<_>>()[..]
+        else {
+            return Err(wrong());
+        };
+        let number = |text: &str| text.parse().map_err(|_| wrong());
+        let op = match op {
+            "potrf" => Op::Potrf,
+            "potrs" => Op::Potrs(number(columns)?),
+            _ => return Err(wrong()),
+        };
+        let element = ["f32", "f64"].into_iter().find(|&known| known == element).ok_or_else(wrong)?;
+        let triangle = match triangle {
+            "l" => Triangle::Lower,
+            "u" => Triangle::Upper,
+            _ => return Err(wrong()),
+        };
+        let (n, count, gap) = (number(n)?, number(count)?, number(gap)?);
+        Ok(Self { op, element, n, count, triangle, gap, drawn: drawn == "1" })
     }
 }
 
@@ -109,6 +140,14 @@ pub fn shapes() -> Vec<Shape> {
             let gap = if bits(2) >> 63 == 1 { bits(3) as usize % 17 } else { 0 };
             let n = logarithmic(bits(0), 1, 16_384);
             all.push(Shape { triangle, gap, drawn: true, ..one(Op::Potrf, element, n, 1) });
+        }
+        for number in 0..DRAWN_BATCHES {
+            let bits = |what: u64| split_mix(SEED + 1, number * 16 + what);
+            let triangle = if bits(1) >> 63 == 1 { Triangle::Upper } else { Triangle::Lower };
+            let gap = if bits(2) >> 63 == 1 { bits(3) as usize % 17 } else { 0 };
+            let n = logarithmic(bits(0), 4, 512);
+            let count = (logarithmic(bits(4), 1 << 18, 1 << 26) / (n * n)).clamp(2, 100_000);
+            all.push(Shape { triangle, gap, drawn: true, ..one(Op::Potrf, element, n, count) });
         }
     }
     all

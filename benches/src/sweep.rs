@@ -1,9 +1,10 @@
 //! What the programs have in common that time one thing at many shapes: arguments, clock, and the lines of their results.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::time::Instant;
 
 use gpu_core::{Device, Kind, Stream};
@@ -272,4 +273,14 @@ mod tests {
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert!(wall_median(3, || Ok(())).expect("nothing fails") >= 0.0);
     }
+}
+
+/// The shapes of a file's lines, or with `-` of standard input's.
+///
+/// # Errors
+/// Those of reading; of a line that is no shape.
+pub fn read_shapes<S: FromStr<Err = Error>>(file: &Path) -> Result<Vec<S>, Error> {
+    let text =
+        if file == Path::new("-") { io::read_to_string(io::stdin())? } else { fs::read_to_string(file)? };
+    text.lines().map(str::parse).collect()
 }

@@ -1,5 +1,6 @@
 //! Times Cholesky factorisations at many sizes: see `--help`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -9,7 +10,8 @@ use gpu_benches::skyline::{self, Measured};
 use gpu_benches::sweep::{self, Options, Results};
 use gpu_core::Device;
 
-/// Times `potrf` and `potrs` at the sizes of the figures and at 100 of each type that a seed draws.
+/// Times `potrf` and `potrs` at the sizes of the figures, and `potrf` at 100 sizes and 40 batches of each type that a
+/// seed draws.
 ///
 /// benches/peers/factor.cu (cuSOLVER) times the vendor's at the sizes that `--list` prints.
 #[derive(Parser)]
@@ -24,8 +26,12 @@ struct Args {
     #[arg(long)]
     cpu: bool,
 
+    /// Shapes of your own, lines as of `--list`, from this file; `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    shapes: Option<PathBuf>,
+
     /// Instead, bands with so much of a matrix's blocks, beside the whole matrix, of these sizes
-    #[arg(long, value_delimiter = ',', value_name = "ROWS", conflicts_with = "list")]
+    #[arg(long, value_delimiter = ',', value_name = "ROWS", conflicts_with_all = ["list", "shapes"])]
     skyline: Vec<usize>,
 
     /// The share of the blocks of those bands
@@ -40,9 +46,9 @@ fn main() -> ExitCode {
     sweep::exit(start(&Args::parse()))
 }
 
-fn start(Args { list, cpu, skyline, share, options }: &Args) -> Result<(), Error> {
-    let all = factor::shapes().into_iter();
-    let all: Vec<Shape> = all.filter(|shape| options.selects(&shape.to_string())).collect();
+fn start(Args { list, cpu, shapes, skyline, share, options }: &Args) -> Result<(), Error> {
+    let all = shapes.as_ref().map_or_else(|| Ok(factor::shapes()), |file| sweep::read_shapes(file))?;
+    let all: Vec<Shape> = all.into_iter().filter(|shape| options.selects(&shape.to_string())).collect();
     if *list {
         all.iter().for_each(|shape| println!("{shape}"));
         return Ok(());

@@ -1,8 +1,6 @@
 //! Times products of matrices at many shapes: see `--help`.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -43,7 +41,7 @@ fn main() -> ExitCode {
 
 fn start(Args { list, cpu, shapes, kernels, options }: &Args) -> Result<(), Error> {
     let all = match shapes {
-        Some(file) => read(file)?,
+        Some(file) => sweep::read_shapes(file)?,
         None if *cpu => products::cpu_shapes(),
         None => products::shapes(),
     };
@@ -66,11 +64,4 @@ fn start(Args { list, cpu, shapes, kernels, options }: &Args) -> Result<(), Erro
         }
     }
     Ok(())
-}
-
-/// The shapes of a file's lines, or of standard input's.
-fn read(file: &Path) -> Result<Vec<Shape>, Error> {
-    let text =
-        if file == Path::new("-") { io::read_to_string(io::stdin())? } else { fs::read_to_string(file)? };
-    text.lines().map(str::parse).collect()
 }

@@ -34,7 +34,15 @@ pub struct Batch {
     pub part: u32,
     /// Elements from one column to the next of what is added to the step's columns before all else; zero: nothing is.
     pub added: u64,
+    /// Whether 16 bytes of a row may be accessed at once: of what is read [`FROM`], of what is written [`TO`], or the
+    /// sum of both. Others than the kernel of blocks do not ask.
+    pub vectors: u32,
 }
+
+/// Of [`Batch::vectors`]: what is read.
+pub const FROM: u32 = 1;
+/// Of [`Batch::vectors`]: what is written.
+pub const TO: u32 = 2;
 
 /// A matrix of a batch.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use gpu_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::warp::{FULL, WarpShuffleValue, sync_warp, warp_shuffle_idx, warp_vote_ballot};
 use gpu_std::{device, opaque, rolled, unroll};
 
-use crate::batch::{Batch, Place};
+use crate::batch::{Batch, FROM, Place, TO};
 use crate::pivot::{Root, reciprocal, root};
 
 /// The most threads of a block.
@@ -93,42 +93,64 @@ pub(crate) fn add<T: Float>(
 }
 
 /// Subtracts from a row's part of the panel the products of what it has before column `first` with what is staged.
+/// Of a row whole vectors may be read if `by_vectors` says so.
 #[device]
 #[inline(always)]
 pub(crate) fn subtract<T: Float, const V: usize>(
     l: &Elements<T>,
-    row: u32,
-    first: u32,
+    by_vectors: bool,
+    (row, first): (u32, u32),
     staged: Shared<T>,
     sums: &mut [T; P],
 ) {
-    let x = l.at(row, 0);
+    let line = l.at(row, 0);
     // What is staged starts at row `first`.
-    subtract_with::<T, V>(
-        first,
-        staged,
-        |k| (k * PANEL).wrapping_sub(first),
-        |k| x.offset(k as u64 * l.column).read(0),
-        sums,
-    );
+    let column = |k: u32| (k * PANEL).wrapping_sub(first);
+    // Asked once: in the loop it would take longer than it spares.
+    if by_vectors {
+        let x = |k: u32| {
+            let mut ahead = [T::ZERO; AHEAD];
+            unroll::<AHEAD>(|group| {
+                if group < AHEAD / V {
+                    let some = line.read_vec::<V>(k + (group * V) as u32);
+                    unroll::<V>(|v| ahead[group * V + v] = some[v]);
+                }
+            });
+            ahead
+        };
+        subtract_with::<T, V>(first, staged, column, x, sums);
+    } else {
+        let x = ahead(|k| line.offset(k as u64 * l.column).read(0));
+        subtract_with::<T, V>(first, staged, column, x, sums);
+    }
 }
 
-/// Subtracts from a row's part of the panel that starts at column `first` the products of its elements `x` of the
-/// columns before with those of the panel's rows, of which column k has its row 0 at `column(k)` in shared memory.
+/// As many elements ahead, one after the other.
+#[inline(always)]
+pub(crate) fn ahead<T: Float>(x: impl Fn(u32) -> T) -> impl Fn(u32) -> [T; AHEAD] {
+    move |k| {
+        let mut ahead = [T::ZERO; AHEAD];
+        unroll::<AHEAD>(|step| ahead[step] = x(k + step as u32));
+        ahead
+    }
+}
+
+/// Subtracts from a row's part of the panel that starts at column `first` the products of its elements of the columns
+/// before, [`AHEAD`] of which are `x` of the first one, with those of the panel's rows, of which column k has its row 0
+/// at `column(k)` in shared memory.
 #[device]
 #[inline(always)]
 pub(crate) fn subtract_with<T: Float, const V: usize>(
     first: u32,
     shared: Shared<T>,
     column: impl Fn(u32) -> u32,
-    x: impl Fn(u32) -> T,
+    x: impl Fn(u32) -> [T; AHEAD],
     sums: &mut [T; P],
 ) {
     let mut k = 0;
     // `first` is a multiple of the panel's columns.
     while k < opaque(first) {
-        let mut ahead = [T::ZERO; AHEAD];
-        unroll::<AHEAD>(|step| ahead[step] = x(k + step as u32));
+        let ahead = x(k);
         unroll::<AHEAD>(|step| {
             let factor = -ahead[step];
             let column = shared.offset(column(k + step as u32).wrapping_add(first));
@@ -319,16 +341,27 @@ pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(
             let exists = row < size;
             let mut sums = [T::ZERO; P];
             let a = from.offset(row as u64 * place.row + first as u64 * place.column);
-            unroll::<P>(|c| {
-                if exists && first + c as u32 <= row && (c as u32) < width {
-                    sums[c] = a.offset(c as u64 * place.column).read(0);
-                }
-            });
+            // Whether the row has all of the panel's columns.
+            let is_whole = exists && first + PANEL <= size && row >= first + (PANEL - 1);
+            if is_whole && batch.vectors & FROM != 0 {
+                unroll::<P>(|group| {
+                    if group < P / V {
+                        let some = a.read_vec::<V>((group * V) as u32);
+                        unroll::<V>(|v| sums[group * V + v] = some[v]);
+                    }
+                });
+            } else {
+                unroll::<P>(|c| {
+                    if exists && first + c as u32 <= row && (c as u32) < width {
+                        sums[c] = a.offset(c as u64 * place.column).read(0);
+                    }
+                });
+            }
             if batch.added != 0 && exists {
                 add(scratch, batch.added, (row, first), width, &mut sums);
             }
             if exists {
-                subtract::<T, V>(&l, row, first, staged, &mut sums);
+                subtract::<T, V>(&l, batch.vectors & TO != 0, (row, first), staged, &mut sums);
             }
             if above == 0 {
                 if thread < 32 {
@@ -349,8 +382,15 @@ pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(
             if exists && (above != 0 || thread >= 32) {
                 below::<T, V>(diagonal, |j| j * PANEL, reciprocals, &mut sums);
             }
-            if exists {
-                let into = l.at(row, first);
+            let into = l.at(row, first);
+            if is_whole && batch.vectors & TO != 0 {
+                unroll::<P>(|group| {
+                    if group < P / V {
+                        let some = core::array::from_fn(|v| sums[group * V + v]);
+                        into.write_vec::<V>((group * V) as u32, some);
+                    }
+                });
+            } else if exists {
                 unroll::<P>(|c| {
                     if first + c as u32 <= row && (c as u32) < width {
                         into.offset(c as u64 * l.column).write(0, sums[c]);

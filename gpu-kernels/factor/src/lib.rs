@@ -17,7 +17,7 @@ mod strips;
 pub mod tiled;
 pub mod variants;
 
-pub use batch::Batch;
+pub use batch::{Batch, FROM, TO};
 pub use block::{BLOCK_THREADS, PANEL, STEP, block_shared_bytes};
 pub use copy::{COPY_THREADS, COPY_TILE, Convert, Copy};
 pub use instances::*;

@@ -21,7 +21,7 @@ use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::warp::WarpShuffleValue;
 use gpu_std::{device, opaque, unroll};
 
-use crate::block::{Elements, PANEL, STEP, below, diagonal_block, roots, set_diagonal, subtract_with};
+use crate::block::{Elements, PANEL, STEP, ahead, below, diagonal_block, roots, set_diagonal, subtract_with};
 use crate::pivot::Root;
 
 /// Rows below the diagonal's block of a block of threads.
@@ -155,9 +155,10 @@ pub(crate) fn step<T: Root + WarpShuffleValue, const V: usize>(
             load(&l, (added, shape.added), (row, after), (shape.columns - after).min(PANEL), &mut next);
             let of = |k| column(k).wrapping_add(after - first);
             if on_diagonal {
-                subtract_with::<T, V>(first, panels, of, |k| panels.read(column(k) + row), &mut next);
+                let own = ahead(|k| panels.read(column(k) + row));
+                subtract_with::<T, V>(first, panels, of, own, &mut next);
             } else {
-                subtract_with::<T, V>(first, panels, of, |k| l.at(row, k).read(0), &mut next);
+                subtract_with::<T, V>(first, panels, of, ahead(|k| l.at(row, k).read(0)), &mut next);
             }
         }
         sync_threads();

@@ -79,7 +79,7 @@ pub(crate) fn strips<T: Float, const V: usize>(a: GlobalMut<T>, scratch: GlobalM
             add(scratch, shape.added, (row, first), PANEL, &mut sums);
         }
         sync_threads();
-        subtract::<T, V>(&l, row, first, staged, &mut sums);
+        subtract::<T, V>(&l, false, (row, first), staged, &mut sums);
         below::<T, V>(diagonal, |j| j * PANEL, reciprocals, &mut sums);
         if exists {
             unroll::<P>(|c| {

@@ -99,7 +99,7 @@ fn batches_of_all_kernels_around_every_boundary() {
                 }
             }
         }
-        check::<f64>(device, 260, 8, Order::ColumnMajor, Triangle::Lower, 0);
+        check::<f64>(device, 160, 8, Order::ColumnMajor, Triangle::Lower, 0);
     });
 }
 

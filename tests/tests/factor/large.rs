@@ -82,6 +82,46 @@ fn single_matrices_around_every_boundary() {
     check::<f64>(401, (Order::ColumnMajor, Triangle::Lower, 0));
 }
 
+/// Large matrices of a batch, with gaps between them, one of which is not positive definite: each as it is alone.
+fn check_batch<T: Real>(n: usize, count: usize, (order, triangle, gap): (Order, Triangle, usize)) {
+    let matrix = layout(n, order, gap);
+    let batch = BatchLayout::new(matrix, count, matrix.span() + 2 * gap).unwrap();
+    let (bad, minor) = (count / 2, n / 2);
+    let mut a = vec![T::from(CANARY); batch.span().unwrap()];
+    let mut expected = a.clone();
+    for number in 0..count {
+        let mut dense = positive::<T>((n + number) as u64, n);
+        if number == bad {
+            dense[minor * n + minor] = T::from(-1.0);
+        }
+        place(&dense, matrix, triangle, &mut a[number * batch.stride..]);
+        let (alone, _) = factor(&Device::cpu(), &dense, n, (order, triangle, gap));
+        expected[number * batch.stride..][..alone.len()].copy_from_slice(&alone);
+    }
+    for_each("batches_by_tiles", |device| {
+        let context = format!("{n} x {count}, {order:?}, {triangle:?}, +{gap} on {}", device.name());
+        let mut on_device = device.upload(&a).unwrap();
+        let mut info = device.upload(&vec![9u32; count]).unwrap();
+        let mut scratch = device.alloc(potrf_scratch_len::<T>(n, count).unwrap()).unwrap();
+        let into = BatchMut::new(&mut on_device, batch).unwrap();
+        potrf(&device.default_stream(), triangle, into, &mut info, &mut scratch).unwrap();
+        assert_same_bits(&on_device.to_vec().unwrap(), &expected, &context);
+        let orders: Vec<u32> =
+            (0..count).map(|number| if number == bad { minor as u32 + 1 } else { 0 }).collect();
+        assert_eq!(info.to_vec().unwrap(), orders, "{context}");
+    });
+}
+
+#[test]
+fn batches_by_tiles() {
+    // Aligned, and not.
+    check_batch::<f64>(132, 3, (Order::ColumnMajor, Triangle::Lower, 0));
+    check_batch::<f32>(132, 3, (Order::RowMajor, Triangle::Upper, 4));
+    check_batch::<f64>(161, 9, (Order::RowMajor, Triangle::Lower, 1));
+    check_batch::<f32>(260, 2, (Order::ColumnMajor, Triangle::Upper, 3));
+    check_batch::<f32>(257, 3, (Order::ColumnMajor, Triangle::Lower, 0));
+}
+
 #[test]
 fn a_large_matrix_into_another() {
     for_each("a_large_matrix_into_another", |device| {

@@ -7,7 +7,7 @@ use crate::cpu;
 use crate::error::Error;
 use crate::factor;
 use crate::factor::launch::{self, FactorElement};
-use crate::matrix::{Batch, BatchLayout, BatchMut, MatrixMut};
+use crate::matrix::{Batch, BatchLayout, BatchMut};
 use crate::plan::factor::{Whole, is_whole, solve, solves_whole};
 use crate::reference;
 
@@ -44,7 +44,7 @@ pub(super) fn expect_same_shape(from: BatchLayout, to: BatchLayout) -> Result<()
 /// minor that is not positive definite, counted from one; [`expect_positive_definite`] makes an error of it. From that
 /// column on the triangle is NaN then. A pivot that is infinite or NaN is not positive definite. `scratch` has at
 /// least [`potrf_scratch_len`] elements; what is in it afterwards is unspecified. The order of operations is a
-/// function of n, of whether there are several matrices, and of the type alone (see the [crate documentation](crate)):
+/// function of n, of the number of matrices, and of the type alone (see the [crate documentation](crate)):
 /// every device gives the same bits. Neither allocates device memory nor waits.
 ///
 /// Matrices whose lower triangle is column-major, or whose upper one is row-major, are read and written fastest.
@@ -84,16 +84,10 @@ pub fn potrf<'a, 'i, 's, T: FactorElement>(
     if layout.is_empty() {
         return Ok(stream.memset(info, 0)?);
     }
-    let mut data = a.data_mut();
     if !is_whole(n, layout.count) {
-        for number in 0..layout.count {
-            let matrix = data.reborrow().into_slice(number * layout.stride..);
-            let matrix = MatrixMut::new(matrix, layout.matrix)?;
-            let info = info.reborrow().into_slice(number..number + 1);
-            factor::factor(stream, triangle, matrix, info, scratch.reborrow())?;
-        }
-        return Ok(());
+        return factor::factor(stream, triangle, a, info, scratch);
     }
+    let mut data = a.data_mut();
     if let (Some(a), Some(info)) = (data.as_mut_slice(), info.as_mut_slice()) {
         cpu::factor::potrf(triangle, None, (a, layout), info);
         return Ok(());
@@ -162,7 +156,7 @@ pub fn potrf_to<'a, 'l, 'i, 's, T: FactorElement>(
 /// # Errors
 /// [`Error::Device`] where the matrix's elements cannot be counted.
 pub fn potrf_scratch_len<T: FactorElement>(n: usize, count: usize) -> Result<usize, Error> {
-    if is_whole(n, count) { Ok(0) } else { Ok(factor::scratch_len::<T>(n)) }
+    if is_whole(n, count) { Ok(0) } else { Ok(factor::scratch_len::<T>(n, count)) }
 }
 
 /// That the matrices of a factorisation were positive definite: waits for it, and reads its `info`.

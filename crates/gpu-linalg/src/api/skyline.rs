@@ -167,7 +167,7 @@ pub fn potrf_skyline<'i, 's, T: FactorElement>(
         return Ok(());
     }
     let structure = (skyline.tables.view(), skyline.structure.tiles);
-    tiled(stream, triangle, (a.into_data(), layout), Some(structure), scratch, info)
+    tiled(stream, triangle, (a.into_data(), layout.into()), Some(structure), scratch, info)
 }
 
 /// The layout in which the triangle that is stored is the lower one.

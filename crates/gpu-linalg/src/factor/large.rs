@@ -1,5 +1,5 @@
-//! A large matrix, left-looking: by a single launch, where the device has the memory and the instructions for that.
-//! Else step by step of columns, with the same bits: what is before them is multiplied and goes to scratch memory,
+//! Large matrices, left-looking: by a single launch, where the device has the memory and the instructions for that.
+//! Else one after the other, step by step of columns, with the same bits: what is before them is multiplied and goes to scratch memory,
 //! from where the step's kernels add it; so nothing but the triangle is written, and a product reads what nobody
 //! writes.
 
@@ -9,7 +9,7 @@ use super::launch::{self, FactorElement};
 use crate::api::{How, Triangle, product};
 use crate::cpu;
 use crate::error::Error;
-use crate::matrix::{Layout, Matrix, MatrixMut, Order};
+use crate::matrix::{BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order};
 use crate::plan::factor::{self as plan, STEP, Whole, leading};
 use crate::plan::gemm::Sums;
 
@@ -27,18 +27,17 @@ fn steps(n: usize) -> impl Iterator<Item = usize> {
 /// Elements before the products: two factors, by turns, of which the end may be the reciprocals of a step's roots.
 const SLOTS: usize = gpu_factor_kernels::STEP_SLOTS as usize;
 
-/// Elements of scratch memory for a matrix of `n` rows: those [`SLOTS`] and the products, or a reciprocal for each row
-/// and the tiles' words.
-pub(crate) fn scratch_len<T: FactorElement>(n: usize) -> usize {
+/// Elements of scratch memory for `count` matrices of `n` rows: those [`SLOTS`] and the products, or a reciprocal for
+/// each row and the tiles' words.
+pub(crate) fn scratch_len<T: FactorElement>(n: usize, count: usize) -> usize {
     let steps = SLOTS + leading(n, STEP.min(n)) * STEP;
-    steps.max(plan::tiled_scratch_len::<T>(n, plan::tiles(n)))
+    let (rows, tiles) = (n.saturating_mul(count), plan::tiles(n).saturating_mul(count));
+    steps.max(plan::tiled_scratch_len::<T>(rows, tiles))
 }
 
-/// How a matrix is factored on a GPU.
+/// How a matrix is factored step by step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// By a single launch.
-    Tiled,
     /// A launch for each product, and one for each step.
     Steps,
     /// Two for each step: less shared memory.
@@ -60,19 +59,42 @@ fn part<T: FactorElement>(
     Ok(Matrix::new(a.data().slice(start..start + layout.span()), layout)?)
 }
 
-/// Factors a matrix in place; `info` has one word. There is as much scratch memory as [`scratch_len`] says.
+/// Factors matrices in place; `info` has a word for each. There is as much scratch memory as [`scratch_len`] says.
 pub(crate) fn factor<T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
-    a: MatrixMut<'_, T>,
-    info: ViewMut<'_, u32>,
-    scratch: ViewMut<'_, T>,
+    mut a: BatchMut<'_, T>,
+    mut info: ViewMut<'_, u32>,
+    mut scratch: ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    factor_with(stream, triangle, a, info, scratch, Way::Tiled)
+    let layout = a.layout();
+    let mut data = a.data_mut();
+    if data.as_mut_slice().is_none() {
+        stream.memset(info.reborrow(), 0)?;
+        match tiled(stream, triangle, (data.reborrow(), layout), None, scratch.reborrow(), info.reborrow()) {
+            // Nothing was launched.
+            Err(Error::Device(
+                gpu_core::Error::LaunchLimit { .. } | gpu_core::Error::NoKernelImage { .. },
+            )) => {}
+            other => return other,
+        }
+    }
+    for number in 0..layout.count {
+        let matrix = data.reborrow().try_into_slice(number * layout.stride..)?;
+        let mut matrix = MatrixMut::new(matrix, layout.matrix)?;
+        let mut info = info.reborrow().try_into_slice(number..number + 1)?;
+        if let (Some(a), Some(info)) = (matrix.data_mut().as_mut_slice(), info.as_mut_slice()) {
+            info[0] = cpu::factor::large(triangle, (a, layout.matrix));
+        } else {
+            by_steps(stream, triangle, matrix, info, scratch.reborrow(), Way::Steps)?;
+        }
+    }
+    Ok(())
 }
 
-/// [`factor`] in this way, or in the first of those behind it that the device has the memory and the instructions for.
-fn factor_with<T: FactorElement>(
+/// Factors a matrix step by step, in this way, or in that behind it where the device lacks the memory for it. Its order
+/// is zero before.
+fn by_steps<T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
     mut a: MatrixMut<'_, T>,
@@ -82,20 +104,6 @@ fn factor_with<T: FactorElement>(
 ) -> Result<(), Error> {
     let layout = a.layout();
     let n = layout.rows();
-    if let (Some(a), Some(info)) = (a.data_mut().as_mut_slice(), info.as_mut_slice()) {
-        info[0] = cpu::factor::large(triangle, (a, layout));
-        return Ok(());
-    }
-    stream.memset(info.reborrow(), 0)?;
-    if way == Way::Tiled {
-        match tiled(stream, triangle, (a.data_mut(), layout), None, scratch.reborrow(), info.reborrow()) {
-            // Nothing was launched.
-            Err(Error::Device(
-                gpu_core::Error::LaunchLimit { .. } | gpu_core::Error::NoKernelImage { .. },
-            )) => way = Way::Steps,
-            other => return other,
-        }
-    }
     for first in steps(n) {
         if first > 0 {
             let of_a = Matrix::new(a.data(), layout)?;
@@ -125,22 +133,22 @@ fn factor_with<T: FactorElement>(
     Ok(())
 }
 
-/// Factors all of it by one launch; of a skyline what is there, with the tables of its structure and the number of its
-/// tiles.
+/// Factors all matrices by one launch; of a skyline what is there, with the tables of its structure and the number of
+/// its tiles. `info` is zero before.
 pub(crate) fn tiled<T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
-    (mut a, layout): (ViewMut<'_, T>, Layout),
+    (mut a, layout): (ViewMut<'_, T>, BatchLayout),
     skyline: Option<(View<'_, u32>, usize)>,
     scratch: ViewMut<'_, T>,
     info: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
     let a = a.as_global_mut();
-    let tiles = skyline.as_ref().map_or(plan::tiles(layout.rows()), |&(_, tiles)| tiles);
+    let tiles = skyline.as_ref().map_or(plan::tiles(layout.matrix.rows()), |&(_, tiles)| tiles);
     let multiprocessors = stream.device().planned_multiprocessors();
     let plan = plan::tiled::<T>(triangle, layout, a.address(), tiles, multiprocessors)?;
-    let (reciprocals, rest) = scratch.try_split_at(layout.rows())?;
-    let mut progress = rest.cast::<u32>().try_into_slice(..plan::tiled_words(tiles))?;
+    let (reciprocals, rest) = scratch.try_split_at(layout.count * layout.matrix.rows())?;
+    let mut progress = rest.cast::<u32>().try_into_slice(..plan::tiled_words(layout.count * tiles))?;
     stream.memset(progress.reborrow(), 0)?;
     launch::tiled(stream, plan, a, skyline.map(|(tables, _)| tables), reciprocals, progress, info)
 }
@@ -196,18 +204,23 @@ mod tests {
             T::from(if i == j { n as f32 } else { 1.0 / (1 + i + 2 * j) as f32 })
         };
         let a: Vec<T> = (0..n * n).map(element).collect();
-        let run = |way| {
+        let run = |way: Option<Way>| {
             let mut l = device.upload(&a).unwrap();
-            let mut info = device.alloc(1).unwrap();
-            let mut scratch = device.alloc(scratch_len::<T>(n)).unwrap();
+            let mut info = device.alloc_zeroed(1).unwrap();
+            let mut scratch = device.alloc(scratch_len::<T>(n, 1)).unwrap();
             let matrix = MatrixMut::new(&mut l, layout).unwrap();
             let stream = device.default_stream();
-            factor_with(&stream, triangle, matrix, info.view_mut(), scratch.view_mut(), way).unwrap();
+            let (of_info, of_scratch) = (info.view_mut(), scratch.view_mut());
+            match way {
+                None => factor(&stream, triangle, matrix.into(), of_info, of_scratch),
+                Some(way) => by_steps(&stream, triangle, matrix, of_info, of_scratch, way),
+            }
+            .unwrap();
             (l.to_vec().unwrap(), info.to_vec().unwrap())
         };
-        let tiled = run(Way::Tiled);
+        let tiled = run(None);
         for way in [Way::Steps, Way::Apart] {
-            assert!(tiled == run(way), "{way:?} of {n}, {order:?}, {triangle:?}");
+            assert!(tiled == run(Some(way)), "{way:?} of {n}, {order:?}, {triangle:?}");
         }
         assert_eq!(tiled.1, [0]);
         let root: f64 = tiled.0[0].into();

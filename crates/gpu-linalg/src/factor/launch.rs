@@ -90,9 +90,10 @@ pub(crate) fn whole<T: FactorElement>(
     info: ViewMut<'_, u32>,
     table: Option<View<'_, u64>>,
 ) -> Result<(), Error> {
+    let batch = plan.vectors::<T>(from.address(), to.address());
     // Without a table the kernels read none.
     let table = table.map_or(from.cast(), |table| table.as_global());
-    let lanes = (from, to, info, table, plan.batch);
+    let lanes = (from, to, info, table, batch);
     // SAFETY: the caller took the accessors from views that hold the batches of the plan's layouts, `to` and `scratch`
     // from exclusive ones; the matrices of `to` are apart, and `from` is either `to` with the same layout, of which
     // each thread reads what it writes before it does, or memory of its own. Views of as many orders, and of a table
@@ -125,7 +126,8 @@ pub(crate) fn strips<T: FactorElement>(
     Ok(())
 }
 
-/// Enqueues the factorisation of a large matrix, which starts at `a`; of a skyline with the `tables` of its structure.
+/// Enqueues the factorisation of large matrices, of which the first starts at `a`; of a skyline with the `tables` of its
+/// structure.
 pub(crate) fn tiled<T: FactorElement>(
     stream: &Stream,
     (launch, shape): (LaunchConfig, tiled::Shape),
@@ -135,14 +137,14 @@ pub(crate) fn tiled<T: FactorElement>(
     progress: ViewMut<'_, u32>,
     info: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
-    assert!(
-        reciprocals.len() >= shape.size as usize && progress.len() >= (tiled::HEAD + shape.tiles) as usize
-    );
+    let of_all = |each: u32| each as usize * shape.count as usize;
+    assert!(reciprocals.len() >= of_all(shape.size) && info.len() >= shape.count as usize);
+    assert!(progress.len() >= tiled::HEAD as usize + of_all(shape.tiles));
     // What a block of threads reads of other blocks' panels it reads when their words say that they are known. Tiles
     // are handed out so that what one waits for was handed out before: with any number of blocks the kernel ends.
-    // SAFETY: the caller took the accessor from an exclusive view that holds the matrix, and the tables are of the
-    // structure that the shape was made for; there are a reciprocal for each row and a word for each tile, all zero.
-    // All is freed only after the work enqueued before.
+    // SAFETY: the caller took the accessor from an exclusive view that holds the matrices, which are apart, and the
+    // tables are of the structure that the shape was made for; there are a reciprocal for each row and a word for each
+    // tile, all zero, and an order for each matrix. All is freed only after the work enqueued before.
     unsafe {
         match tables {
             None => stream.launch::<T::Tiled>(launch, (a, reciprocals, progress, info, shape)),

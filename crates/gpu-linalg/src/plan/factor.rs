@@ -1,9 +1,9 @@
 //! Cholesky factorisations: which kernel, and in which steps a large matrix.
 
 use gpu_factor_kernels::{
-    BLOCK_THREADS, Batch, COPY_THREADS, COPY_TILE, Copy, LANES_MOST, LANES_THREADS, SOLVE_MOST, SOLVE_RHS,
-    STEP_ROWS, STEP_THREADS, STRIP_ROWS, Solve, Step, Strips, block_shared_bytes, lanes_shared_bytes,
-    solve_shared_bytes, step_shared_bytes, strips_shared_bytes, tiled,
+    BLOCK_THREADS, Batch, COPY_THREADS, COPY_TILE, Copy, FROM, LANES_MOST, LANES_THREADS, SOLVE_MOST,
+    SOLVE_RHS, STEP_ROWS, STEP_THREADS, STRIP_ROWS, Solve, Step, Strips, TO, block_shared_bytes,
+    lanes_shared_bytes, solve_shared_bytes, step_shared_bytes, strips_shared_bytes, tiled,
 };
 use gpu_std::launch::LaunchConfig;
 
@@ -13,11 +13,13 @@ use crate::error::Error;
 use crate::launch::RealElement;
 use crate::matrix::{BatchLayout, Layout, Order};
 
-/// The most rows of matrices that are factored whole, a block of threads for each, where there are
-/// [`SEVERAL`].
+/// The most rows of matrices that a block of threads factors whole: of batches of sizes of their own all.
 pub const MOST: usize = 512;
-/// So many matrices fill a device better one beside the other than one after the other.
-pub const SEVERAL: usize = 8;
+/// Up to how many rows matrices of one size are factored whole where there are so many, at least: by tiles some 500 of
+/// 256 rows take an H200 as long, 150 of 200, and some of 150.
+const WHOLE: [(usize, usize); 3] = [(160, 8), (208, 128), (320, 320)];
+/// So many systems fill a device better one beside the other than one after the other.
+const SEVERAL: usize = 8;
 /// Columns of a step of a large matrix, and the most rows of one that is factored whole alone.
 pub const STEP: usize = gpu_factor_kernels::STEP as usize;
 
@@ -90,9 +92,9 @@ pub const fn strides(triangle: Triangle, layout: Layout) -> (usize, usize) {
     }
 }
 
-/// Whether matrices are factored whole, and not in steps of [`STEP`] columns.
-pub const fn is_whole(n: usize, count: usize) -> bool {
-    n <= STEP || n <= MOST && count >= SEVERAL
+/// Whether matrices are factored whole, a block of threads for each, and not in steps of [`STEP`] columns.
+pub fn is_whole(n: usize, count: usize) -> bool {
+    n <= STEP || WHOLE.iter().any(|&(most, several)| n <= most && count >= several)
 }
 
 /// The launch for whole matrices.
@@ -135,6 +137,20 @@ impl Whole {
         Ok(Self { kernel, launch: kernel.launch::<T>(to.count, batch.size)?, batch })
     }
 
+    /// The matrices, of which those that are read and those that are written start at these addresses: whether 16 bytes
+    /// of a row may be accessed at once.
+    pub fn vectors<T: RealElement>(&self, from: u64, to: u64) -> Batch {
+        let Batch { row, column, stride, to_row, to_column, to_stride, size, .. } = self.batch;
+        let may = |address: u64, row: u64, column: u64, stride: u64| {
+            let is_aligned = |elements: u64| (elements * size_of::<T>() as u64).is_multiple_of(16);
+            // Matrices of sizes of their own have distances of their own.
+            size != 0 && column == 1 && address.is_multiple_of(16) && is_aligned(row) && is_aligned(stride)
+        };
+        let of_from = if may(from, row, column, stride) { FROM } else { 0 };
+        let of_to = if may(to, to_row, to_column, to_stride) { TO } else { 0 };
+        Batch { vectors: of_from + of_to, ..self.batch }
+    }
+
     /// The plan for the block of a large matrix that starts at column `first`.
     ///
     /// # Errors
@@ -160,26 +176,34 @@ impl Whole {
     }
 }
 
-/// The launch for a whole large matrix, which starts at `address` and has so many tiles, on a device with so many
-/// multiprocessors.
+/// The launch for large matrices, of which the first starts at `address` and each has so many tiles, on a device with
+/// so many multiprocessors.
 ///
 /// # Errors
 /// [`Error::ExtentTooLarge`].
 pub fn tiled<T: RealElement>(
     triangle: Triangle,
-    matrix: Layout,
+    layout: BatchLayout,
     address: u64,
     tiles: usize,
     multiprocessors: u32,
 ) -> Result<(LaunchConfig, tiled::Shape), Error> {
-    let size = extent("the number of rows", matrix.rows())?;
-    let tiles = extent("the number of tiles", tiles)?;
+    let BatchLayout { matrix, count, stride } = layout;
+    let all = extent("the number of tiles", count.saturating_mul(tiles))?;
     let (row, column) = strides(triangle, matrix);
     let bytes = size_of::<T>();
     let is_aligned = |elements: usize| (elements * bytes).is_multiple_of(16);
-    let vectors = row == 1 && address.is_multiple_of(16) && is_aligned(column) && is_aligned(matrix.rows());
-    let shape = tiled::Shape { row: row as u64, column: column as u64, size, vectors: vectors as u32, tiles };
-    let launch = LaunchConfig::linear(tiles.min(multiprocessors), tiled::THREADS);
+    let are_aligned = is_aligned(column) && is_aligned(matrix.rows()) && (count == 1 || is_aligned(stride));
+    let shape = tiled::Shape {
+        row: row as u64,
+        column: column as u64,
+        stride: stride as u64,
+        size: extent("the number of rows", matrix.rows())?,
+        vectors: (row == 1 && address.is_multiple_of(16) && are_aligned) as u32,
+        tiles: tiles as u32,
+        count: count as u32,
+    };
+    let launch = LaunchConfig::linear(all.min(multiprocessors), tiled::THREADS);
     Ok((launch.shared(tiled::shared_bytes::<T>()), shape))
 }
 
@@ -189,14 +213,15 @@ pub fn tiles(n: usize) -> usize {
     rows * (rows + 1) / 2
 }
 
-/// Words of `progress` that [`tiled()`] needs for so many tiles.
+/// Words of `progress` that [`tiled()`] needs for so many tiles of all matrices.
 pub fn tiled_words(tiles: usize) -> usize {
     tiled::HEAD as usize + tiles
 }
 
-/// Elements of scratch memory that [`tiled()`] needs for a matrix of `n` rows: a reciprocal for each, and the words.
-pub fn tiled_scratch_len<T>(n: usize, tiles: usize) -> usize {
-    n + (tiled_words(tiles) * size_of::<u32>()).div_ceil(size_of::<T>())
+/// Elements of scratch memory that [`tiled()`] needs for matrices of so many rows and tiles in all: a reciprocal for
+/// each row, and the words.
+pub fn tiled_scratch_len<T>(rows: usize, tiles: usize) -> usize {
+    rows + (tiled_words(tiles) * size_of::<u32>()).div_ceil(size_of::<T>())
 }
 
 /// The launch for the step of a large matrix that starts at column `first`.

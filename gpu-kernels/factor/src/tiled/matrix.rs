@@ -1,7 +1,7 @@
 //! Where the tiles of a matrix are: of a whole triangle, or of a skyline.
 
 use gpu_std::float::Float;
-use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
 use gpu_std::{device, keep_rolled, opaque};
 
@@ -11,7 +11,7 @@ use crate::block::Elements;
 /// The first column of a row that is not there: none is as large.
 pub const NO_ROW: u32 = u32::MAX;
 
-/// A matrix, but for addresses.
+/// A matrix, or several that have the same shape, but for addresses.
 ///
 /// The structure of a skyline is in tables, one after the other: the first column of every row of tiles; where its
 /// tiles' words are among `progress`, less its first tile; the column from which on all rows of it are there; the
@@ -24,12 +24,16 @@ pub struct Shape {
     pub row: u64,
     /// Elements from one column to the next; this or the other is one.
     pub column: u64,
+    /// Elements from one matrix to the next.
+    pub stride: u64,
     /// Rows, and columns.
     pub size: u32,
     /// Whether rows are one element apart and 16 bytes of a column may be copied at once: 1 or 0.
     pub vectors: u32,
-    /// Tiles that are there.
+    /// Tiles that are there, of a matrix.
     pub tiles: u32,
+    /// Matrices; of skylines one.
+    pub count: u32,
 }
 
 impl Shape {
@@ -39,19 +43,62 @@ impl Shape {
     }
 }
 
-/// A matrix and the tables of its structure, if that is a skyline.
+/// The two rows of tiles that a tile's products are of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rows {
+    /// The tile's own.
+    Own,
+    /// That of the tile on the diagonal, in the tile's column.
+    Column,
+}
+
+/// The matrix that a block works on, and the tables of its structure, if that is a skyline.
 #[derive(Clone, Copy)]
 pub(super) struct Matrix<T: Float, const SKYLINE: bool> {
+    /// The first matrix.
     pub(super) l: Elements<T>,
     pub(super) tables: Global<u32>,
     pub(super) shape: Shape,
+    /// Shared memory: how far the two rows of tiles are from the first matrix's first element.
+    starts: Shared<u64>,
+    /// The same: the matrix's number.
+    number: Shared<u32>,
 }
 
 impl<T: Float, const SKYLINE: bool> Matrix<T, SKYLINE> {
     #[device]
     #[inline(always)]
-    pub(super) fn new(a: GlobalMut<T>, tables: Global<u32>, shape: Shape) -> Self {
-        Self { l: Elements { first: a, row: shape.row, column: shape.column }, tables, shape }
+    pub(super) fn new(
+        (a, tables, shape): (GlobalMut<T>, Global<u32>, Shape),
+        starts: Shared<u64>,
+        number: Shared<u32>,
+    ) -> Self {
+        let l = Elements { first: a, row: shape.row, column: shape.column };
+        Self { l, tables, shape, starts, number }
+    }
+
+    /// Tells the block of its next tile: by one thread, before a barrier.
+    #[device]
+    #[inline(always)]
+    pub(super) fn begin(&self, number: u32, rows: [u32; 2]) {
+        let start = number as u64 * self.shape.stride;
+        self.starts.write(Rows::Own as u32, start + (rows[0] * TILE) as u64 * self.shape.row);
+        self.starts.write(Rows::Column as u32, start + (rows[1] * TILE) as u64 * self.shape.row);
+        self.number.write(0, number);
+    }
+
+    /// The matrix's number. It is read where it is needed, as the tables are.
+    #[device]
+    #[inline(always)]
+    pub(super) fn number(&self) -> u32 {
+        if SKYLINE { 0 } else { self.number.read(opaque(0)) }
+    }
+
+    /// From an element of a row of tiles on.
+    #[device]
+    #[inline(always)]
+    pub(super) fn at(&self, rows: Rows, row: u32, column: u32) -> GlobalMut<T> {
+        self.l.at(row, column).offset(self.starts.read(opaque(rows as u32)))
     }
 
     /// A word of the tables. It is read where it is needed: the compiler would hold it in a register all the while.
@@ -75,7 +122,7 @@ impl<T: Float, const SKYLINE: bool> Matrix<T, SKYLINE> {
         let of_row = if SKYLINE {
             self.table(self.shape.tile_rows() + tile_row)
         } else {
-            HEAD + tile_row * (tile_row + 1) / 2
+            HEAD + self.number() * self.shape.tiles + tile_row * (tile_row + 1) / 2
         };
         of_row.wrapping_add(column)
     }

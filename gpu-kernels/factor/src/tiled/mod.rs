@@ -1,4 +1,4 @@
-//! Cholesky's factorisation of a large matrix by a single launch: a block of threads a tile after the other, each
+//! Cholesky's factorisation of large matrices by a single launch: a block of threads a tile after the other, each
 //! waiting for the panels that it needs.
 //!
 //! The lower triangle is cut into tiles of [`TILE`] × [`TILE`]. A tile of row `i` and column `j` is `A - Σ L(i, k) ·
@@ -60,6 +60,12 @@ const PITCH: u32 = TILE + 4;
 /// Bytes that follow every fourth column: what lanes write together is four columns apart.
 const GAP: u32 = 32;
 
+/// Words of a block: row and column of its tile, two by which the first warp tells the others what is known, and the
+/// matrix's number.
+const WORDS: u32 = 5;
+/// The row of a tile where none is left.
+const NO_TILE: u32 = u32::MAX;
+
 /// Where a column of a panel begins in shared memory.
 #[inline(always)]
 const fn place<T: Float>(column: u32) -> u32 {
@@ -76,7 +82,8 @@ pub const fn shared_bytes<T: Float>() -> u32 {
     SharedLayout::new()
         .array::<T>(2 * STAGES * panel_len::<T>())
         .array::<T>(2 * PANEL)
-        .array::<u32>(4)
+        .array::<u64>(2)
+        .array::<u32>(WORDS)
         .bytes()
 }
 
@@ -84,28 +91,39 @@ pub const fn shared_bytes<T: Float>() -> u32 {
 #[device]
 #[inline(always)]
 fn factor<T: Sums + Root + WarpShuffleValue, const V: usize, const SKYLINE: bool>(
-    matrix: Matrix<T, SKYLINE>,
+    (a, tables): (GlobalMut<T>, Global<u32>),
     reciprocals: GlobalMut<T>,
     progress: GlobalMut<u32>,
     info: GlobalMut<u32>,
+    shape: Shape,
 ) {
     let mut memory = shared::dynamic();
     let room = memory.array::<T>(2 * STAGES * panel_len::<T>());
     let of_square = memory.array::<T>(2 * PANEL);
-    let words = memory.array::<u32>(4);
+    let starts = memory.array::<u64>(2);
+    let words = memory.array::<u32>(WORDS);
+    let matrix = Matrix::<T, SKYLINE>::new((a, tables, shape), starts, words.offset(4));
     loop {
         keep_rolled();
         if thread_idx_x() == 0 {
-            words.write(0, progress.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device));
+            // A tile of every matrix, and then the next one: meanwhile what that waits for becomes known.
+            let number = progress.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device);
+            let count = if SKYLINE { 1 } else { shape.count.max(1) };
+            let (tile, number) = (number / count, number % count);
+            let mut rows = [NO_TILE; 2];
+            if tile < shape.tiles {
+                (rows[0], rows[1]) = matrix.tile(tile);
+                matrix.begin(number, rows);
+            }
+            words.write_vec(0, rows);
         }
         sync_threads();
-        let number = words.read(0);
-        if number >= matrix.shape.tiles {
+        let [row, column]: [u32; 2] = words.read_vec(0);
+        if row == NO_TILE {
             break;
         }
-        let (row, column) = matrix.tile(number);
         let panels = Panels { matrix, progress, row, column, room, of_square, reciprocals, info };
-        let mut sums = products::<T, V, SKYLINE>(&matrix, progress, (row, column), room, words);
+        let mut sums = products::<T, V, SKYLINE>(&matrix, progress, (row, column), room, words.offset(2));
         panels.subtract::<V>(&mut sums);
         panels.solve::<V>(&mut sums);
     }
@@ -119,10 +137,11 @@ fn panel<T: Float>(room: Shared<T>, number: u32) -> Shared<T> {
 
 macro_rules! kernels {
     ($($name:ident, $skyline:ident, $images:ident: $T:ty, $v:literal;)*) => { $(
-        #[doc = concat!("The factorisation of a matrix of `", stringify!($T), "`: any number of blocks of [`THREADS`] threads, with [`shared_bytes`].")]
+        #[doc = concat!("The factorisation of matrices of `", stringify!($T), "`: any number of blocks of [`THREADS`] threads, with [`shared_bytes`].")]
         ///
-        /// `reciprocals` has an element for each row; `progress` has [`HEAD`] words and one for each tile, all zero
-        /// before. `info`, zero before, becomes the order of the first leading minor that is not positive.
+        /// `reciprocals` has an element for each row of each matrix; `progress` has [`HEAD`] words and one for each
+        /// tile, all zero before. A matrix's word of `info`, zero before, becomes the order of the first leading minor
+        /// that is not positive.
         #[kernel(images = $images, launch_bounds(256, 1))]
         pub fn $name(
             a: GlobalMut<$T>,
@@ -132,11 +151,10 @@ macro_rules! kernels {
             shape: Shape,
         ) {
             // A whole triangle has no tables: none are read.
-            let matrix = Matrix::<$T, false>::new(a, progress.as_global(), shape);
-            factor::<$T, $v, false>(matrix, reciprocals, progress, info);
+            factor::<$T, $v, false>((a, progress.as_global()), reciprocals, progress, info, shape);
         }
 
-        #[doc = concat!("That of a skyline matrix, of which `tables` has the structure (see [`Shape`]). As [`", stringify!($name), "`](fn@", stringify!($name), ") otherwise.")]
+        #[doc = concat!("That of one skyline matrix, of which `tables` has the structure (see [`Shape`]). As [`", stringify!($name), "`](fn@", stringify!($name), ") otherwise.")]
         #[kernel(images = $images, launch_bounds(256, 1))]
         pub fn $skyline(
             a: GlobalMut<$T>,
@@ -146,7 +164,7 @@ macro_rules! kernels {
             info: GlobalMut<u32>,
             shape: Shape,
         ) {
-            factor::<$T, $v, true>(Matrix::new(a, tables, shape), reciprocals, progress, info);
+            factor::<$T, $v, true>((a, tables), reciprocals, progress, info, shape);
         }
     )* };
 }

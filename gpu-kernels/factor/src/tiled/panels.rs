@@ -8,10 +8,10 @@ use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::warp::{FULL, WarpShuffleValue, lane_id, sync_warp};
 use gpu_std::{device, keep_rolled, opaque, rolled, unroll};
 
-use super::matrix::Matrix;
+use super::matrix::{Matrix, Rows};
 use super::products::{Sums, copy_panel};
 use super::{PANEL, PITCH, THREADS, TILE, panel, place};
-use crate::block::{below, diagonal_block, roots, subtract_with};
+use crate::block::{ahead, below, diagonal_block, roots, subtract_with};
 use crate::pivot::Root;
 
 const P: usize = PANEL as usize;
@@ -26,9 +26,9 @@ pub(super) struct Panels<T: Float, const SKYLINE: bool> {
     pub(super) room: Shared<T>,
     /// That for the reciprocals of the roots of a square on the diagonal, and for its pivots.
     pub(super) of_square: Shared<T>,
-    /// Those of the matrix.
+    /// Those of the matrices.
     pub(super) reciprocals: GlobalMut<T>,
-    /// The order of the first minor that is not positive.
+    /// The orders of the first minors that are not positive.
     pub(super) info: GlobalMut<u32>,
 }
 
@@ -69,7 +69,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
             number = rolled(number);
             while copied < self.columns().div_ceil(PANEL).min(number + 5) {
                 copied = rolled(copied);
-                let at = (self.row, self.column * TILE + copied * PANEL);
+                let at = (Rows::Own, self.row, self.column * TILE + copied * PANEL);
                 copy_panel::<T, V, SKYLINE, true>(&self.matrix, at, panel(self.room, copied % 6));
                 commit();
                 copied += 1;
@@ -118,10 +118,11 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
                 // ---- the rows that the square's warp has not solved for
                 if is_there && (!is_diagonal || thread >= first + 2 * PANEL) {
                     let mut of_row = [T::ZERO; P];
+                    let target = self.target(thread, first);
                     unroll::<P>(|c| of_row[c] = own.read(place::<T>(c as u32) + thread));
                     below::<T, V>(square, place::<T>, self.of_square, &mut of_row);
                     unroll::<P>(|c| own.write(place::<T>(c as u32) + thread, of_row[c]));
-                    self.write::<P>(thread, first, PANEL, |c| of_row[c]);
+                    self.write::<P>(target, (thread, first), PANEL, |c| of_row[c]);
                 }
                 // ---- what the next panel loses: on the diagonal at once, as its square is waited for
                 let take_off = || {
@@ -137,8 +138,9 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
                     if is_diagonal && thread >= TILE {
                         self.write_square(own, first);
                     }
+                    let word = self.word(self.row);
                     sync_threads();
-                    self.publish(ahead - 1);
+                    self.publish(word, ahead - 1);
                 };
                 if T::AT_ONCE {
                     take_off();
@@ -204,29 +206,38 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
         let width = (self.columns() - first).min(PANEL);
         let before = self.column * TILE + first;
         let pivot = if lane < width { self.of_square.read(PANEL + lane) } else { T::ONE };
+        let target = self.target(first + lane, first + 4 * warp);
         let (root, order) = roots(pivot, width);
         if warp == 0 {
             if order != 0 && lane == 0 {
                 self.report(before + order);
             }
             if lane < width {
-                self.reciprocals.write(before + lane, self.of_square.read(lane));
+                self.of_rows(before).write(lane, self.of_square.read(lane));
             }
         }
         if first + lane < self.columns() {
             let own = own.offset(place::<T>(4 * warp) + first + lane);
             let count = (lane + 1).min(PANEL).saturating_sub(4 * warp);
-            self.write::<4>(first + lane, first + 4 * warp, count, |c| {
+            self.write::<4>(target, (first + lane, first + 4 * warp), count, |c| {
                 if 4 * warp + c as u32 == lane { root } else { own.read(c as u32 * PITCH) }
             });
         }
+    }
+
+    /// The reciprocals of the matrix's rows from the given one on.
+    #[device]
+    #[inline(always)]
+    fn of_rows(&self, first: u32) -> GlobalMut<T> {
+        let matrices = self.matrix.number() as u64;
+        self.reciprocals.offset(matrices * u64::from(self.matrix.shape.size) + u64::from(first))
     }
 
     /// Says that the minor of this order is not positive. The first one counts, whoever comes first.
     #[device]
     #[inline(always)]
     fn report(&self, order: u32) {
-        let word = self.info.atomic(0);
+        let word = self.info.atomic(self.matrix.number());
         let mut old = word.load(Ordering::Relaxed, Scope::Device);
         while old == 0 || order < old {
             keep_rolled();
@@ -243,32 +254,45 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
     #[device]
     #[inline(always)]
     fn bring<const V: usize>(&self, first: u32, to: Shared<T>) {
+        let first_of_all = self.column * TILE + first;
+        let reciprocals = self.of_rows(first_of_all);
         if lane_id() == 0 {
-            let word = self.progress.atomic(self.matrix.word(self.column, self.column));
+            let word = self.progress.atomic(self.word(self.column));
             while word.load(Ordering::Acquire, Scope::Device) <= first / PANEL {
                 keep_rolled();
             }
         }
         sync_warp(FULL);
-        let first = self.column * TILE + first;
-        copy_panel::<T, V, SKYLINE, true>(&self.matrix, (self.column, first), to);
+        copy_panel::<T, V, SKYLINE, true>(&self.matrix, (Rows::Column, self.column, first_of_all), to);
         let thread = thread_idx_x();
         if thread < PANEL {
-            self.of_square.write(thread, self.reciprocals.read(first + thread));
+            self.of_square.write(thread, reciprocals.read(thread));
         }
         commit();
         wait::<0>();
     }
 
+    /// Where an element of the tile is in the matrix. It is asked for early, as others wait for what is written there.
+    #[device]
+    #[inline(always)]
+    fn target(&self, row: u32, column: u32) -> GlobalMut<T> {
+        self.matrix.at(Rows::Own, row, opaque(self.column) * TILE + column)
+    }
+
     /// Writes the first `count` of `N` elements of a row's part of a panel to the matrix.
     #[device]
     #[inline(always)]
-    fn write<const N: usize>(&self, row: u32, first: u32, count: u32, elements: impl Fn(usize) -> T) {
+    fn write<const N: usize>(
+        &self,
+        mut target: GlobalMut<T>,
+        (row, first): (u32, u32),
+        count: u32,
+        elements: impl Fn(usize) -> T,
+    ) {
         // Opaque: what addresses begin with would need registers meanwhile.
         let (row_of_all, first) = (opaque(self.row) * TILE + row, opaque(self.column) * TILE + first);
         let is_there = row_of_all < self.matrix.shape.size;
         let start = if is_there { self.matrix.start(row_of_all).saturating_sub(first) } else { PANEL };
-        let mut target = self.matrix.l.at(row_of_all, first);
         unroll::<N>(|c| {
             if (start..count).contains(&(c as u32)) {
                 target.write(0, elements(c));
@@ -277,14 +301,21 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
         });
     }
 
-    /// Says that `count` panels are known, when all threads have written theirs, and are past a barrier.
+    /// The word that tells of a tile of the column. It is asked for early: what follows is waited for elsewhere.
     #[device]
     #[inline(always)]
-    fn publish(&self, count: u32) {
+    fn word(&self, row: u32) -> u32 {
+        opaque(self.matrix.word(row, self.column))
+    }
+
+    /// Says by the tile's word that `count` panels are known, when all threads have written theirs, and are past a
+    /// barrier.
+    #[device]
+    #[inline(always)]
+    fn publish(&self, word: u32, count: u32) {
         // The last thread: its warp has no rows, and can wait until all is written.
         if thread_idx_x() == THREADS - 1 {
-            let word = self.progress.atomic(self.matrix.word(self.row, self.column));
-            word.store(count, Ordering::Release, Scope::Device);
+            self.progress.atomic(word).store(count, Ordering::Release, Scope::Device);
         }
     }
 }
@@ -294,5 +325,5 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
 #[device]
 #[inline(always)]
 fn last_products<T: Float, const V: usize>(own: Shared<T>, square: Shared<T>, row: u32, sums: &mut [T; P]) {
-    subtract_with::<T, V>(PANEL, square, place::<T>, |k| own.read(place::<T>(k) + row), sums);
+    subtract_with::<T, V>(PANEL, square, place::<T>, ahead(|k| own.read(place::<T>(k) + row)), sums);
 }

@@ -9,7 +9,7 @@ use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::warp::{FULL, lane_id, warp_shuffle_idx, warp_vote_ballot};
 use gpu_std::{device, opaque, rolled, unroll};
 
-use super::matrix::Matrix;
+use super::matrix::{Matrix, Rows};
 use super::{PANEL, PANELS, PITCH, STAGES, THREADS, TILE, panel, place};
 
 /// A type of which warps hold a tile.
@@ -58,13 +58,21 @@ impl Sums for f32 {
         let (row, column) = of_f32();
         let (a, b) = (a.offset(row), b.offset(column));
         let (mut now_a, mut now_b) = (read_f32(a, 0, 16), read_f32(b, 0, 32));
-        unroll::<16>(|k| {
-            // What comes next is read meanwhile; after the last the last once more.
-            let next = place::<f32>(if k < 15 { k as u32 + 1 } else { 15 });
-            let (next_a, next_b) = (read_f32(a, next, 16), read_f32(b, next, 32));
-            unroll::<8>(|i| unroll::<8>(|j| part[i][j] = now_a[i].mul_add(now_b[j], part[i][j])));
-            (now_a, now_b) = (next_a, next_b);
-        });
+        let mut first = 0;
+        // In halves: twice as many instructions would be no faster.
+        while first < PANEL {
+            first = rolled(first);
+            let (a, b) = (a.offset(place::<f32>(first)), b.offset(place::<f32>(first)));
+            let behind = if first + 8 < PANEL { place::<f32>(8) } else { place::<f32>(7) };
+            unroll::<8>(|k| {
+                // What comes next is read meanwhile; after the last the last once more.
+                let next = if k < 7 { place::<f32>(k as u32 + 1) } else { behind };
+                let (next_a, next_b) = (read_f32(a, next, 16), read_f32(b, next, 32));
+                unroll::<8>(|i| unroll::<8>(|j| part[i][j] = now_a[i].mul_add(now_b[j], part[i][j])));
+                (now_a, now_b) = (next_a, next_b);
+            });
+            first += 8;
+        }
     }
 
     #[inline(always)]
@@ -152,13 +160,20 @@ impl Sums for f64 {
     fn add_products(part: &mut Self::Part, a: Shared<f64>, b: Shared<f64>) {
         let (a, b) = operands(a, b);
         let (mut now_a, mut now_b) = (read_f64(a, 0), read_f64(b, 0));
-        unroll::<4>(|group| {
-            // What comes next is read meanwhile; after the last the last once more.
-            let next = if group < 3 { group as u32 + 1 } else { 3 } * 4;
-            let (next_a, next_b) = (read_f64(a, next), read_f64(b, next));
-            multiply(part, &now_a, &now_b);
-            (now_a, now_b) = (next_a, next_b);
-        });
+        let mut first = 0;
+        while first < PANEL {
+            first = rolled(first);
+            let (a, b) = (a.offset(place::<f64>(first)), b.offset(place::<f64>(first)));
+            let behind = if first + 8 < PANEL { 8 } else { 4 };
+            unroll::<2>(|group| {
+                // What comes next is read meanwhile; after the last the last once more.
+                let next = if group < 1 { 4 } else { behind };
+                let (next_a, next_b) = (read_f64(a, next), read_f64(b, next));
+                multiply(part, &now_a, &now_b);
+                (now_a, now_b) = (next_a, next_b);
+            });
+            first += 8;
+        }
     }
 
     #[inline(always)]
@@ -245,14 +260,14 @@ fn of_f64() -> (u32, u32) {
     (warp / 4 * 64 + lane / 4 * 2, warp % 4 * 32 + lane % 4 * 4)
 }
 
-/// Starts to copy the panel that starts at column `first`, of the rows of a row of tiles. What is not there becomes
+/// Starts to copy the panel that starts at column `first`, of the rows of a row of tiles, which is `tile_row`. What is not there becomes
 /// zero. Of a tile on the diagonal (`DIAGONAL`; of any other without it) what is above the diagonal may, and is not
 /// read beyond the 16 bytes that the diagonal is in.
 #[device]
 #[inline(always)]
 pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DIAGONAL: bool>(
     matrix: &Matrix<T, SKYLINE>,
-    (tile_row, first): (u32, u32),
+    (rows_of, tile_row, first): (Rows, u32, u32),
     to: Shared<T>,
 ) {
     let thread = opaque(thread_idx_x());
@@ -265,7 +280,7 @@ pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DI
     if shape.vectors != 0 && is_whole {
         let across = const { TILE / V as u32 };
         let (row, mut k) = (thread % across * V as u32, thread / across);
-        let (mut from, mut to) = (l.at(tile_row * TILE + row, first + k), to.offset(place::<T>(k) + row));
+        let (mut from, mut to) = (matrix.at(rows_of, row, first + k), to.offset(place::<T>(k) + row));
         unroll::<4>(|item| {
             if item < const { (PANEL * TILE / THREADS) as usize / V } {
                 let is_there = row < rows && is_below(row + (V as u32 - 1), k);
@@ -277,27 +292,48 @@ pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DI
         });
         return;
     }
-    // Neighbours in memory are neighbouring lanes': rows, or those columns that are a sector, of four rows.
+    // Neighbours in memory are neighbouring lanes': rows, or those columns that are a sector, of four rows. An item is
+    // the next column then, or 16 rows further.
+    const STEP_ROWS: u32 = THREADS / PANEL;
     let (mut row, mut k, row_step, k_step) = if l.row == 1 {
-        (thread % TILE, thread / TILE, 0, THREADS / TILE)
+        (thread % TILE, thread / TILE * (PANEL / 2), 0, 1)
     } else {
         let sector = const { 2 * V as u32 };
         let (low, high) = (thread % (4 * sector), thread / (4 * sector));
         let deep = const { PANEL / (2 * V as u32) };
-        (high / deep * 4 + low / sector, high % deep * sector + low % sector, THREADS / PANEL, 0)
+        (high / deep * 4 + low / sector, high % deep * sector + low % sector, STEP_ROWS, 0)
     };
-    let mut from = l.at(tile_row * TILE + row, first + k);
+    let mut from = matrix.at(rows_of, row, first + k);
+    let step = row_step as u64 * l.row + k_step as u64 * l.column;
+    if is_whole {
+        // The first row that is below the diagonal in column k, and what is between columns that the gap is between.
+        let (mut begin, begin_step) =
+            if DIAGONAL && diagonal < TILE { (diagonal + k, k_step) } else { (0, 0) };
+        let (mut to, to_step, gap) = (
+            to.offset(place::<T>(k) + row),
+            row_step + k_step * PITCH,
+            k_step * const { place::<T>(4) - 4 * PITCH },
+        );
+        unroll::<8>(|item| {
+            let is_there = row < rows && (!DIAGONAL || row >= begin);
+            copy_or_zero::<T, 1>(to, 0, from.as_global(), 0, is_there as u32);
+            (row, begin, from) = (row + row_step, begin + begin_step, from.offset(step));
+            to = to.offset(to_step + if item % 4 == 3 { gap } else { 0 });
+        });
+        return;
+    }
     let mut item = 0;
     while item < PANEL * TILE / THREADS {
         item = rolled(item);
-        let is_there =
-            row < rows && is_below(row, k) && (is_whole || matrix.start(tile_row * TILE + row) <= first + k);
+        let is_there = row < rows && is_below(row, k) && matrix.start(tile_row * TILE + row) <= first + k;
         copy_or_zero::<T, 1>(to, place::<T>(k) + row, from.as_global(), 0, is_there as u32);
-        (row, k) = (row + row_step, k + k_step);
-        from = from.offset(row_step as u64 * l.row + k_step as u64 * l.column);
+        (row, k, from) = (row + row_step, k + k_step, from.offset(step));
         item += 1;
     }
 }
+
+/// The items that [`copy_panel`] knows of.
+const _: () = assert!(PANEL * TILE / THREADS == 8 && PANEL / 2 == 8);
 
 /// One look at how many panels of two rows of tiles, which are at `row` and `column` of `progress`, are known from
 /// their first one on, at most `end`; of the first `known` that was seen before. Half a warp asks for a row's tiles,
@@ -318,8 +354,8 @@ fn look(progress: GlobalMut<u32>, (row, column): (u32, u32), known: u32, end: u3
     ((first + whole) * PANELS + if whole < 16 { begun } else { 0 }).min(end)
 }
 
-/// The thread's part of the sums of the products of the columns before the tile's. `words` are four of shared memory,
-/// of which two are used.
+/// The thread's part of the sums of the products of the columns before the tile's. Two of shared
+/// memory's `words` tell what is known.
 #[device]
 #[inline(always)]
 pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
@@ -337,7 +373,7 @@ pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
     let (mut copied, mut known, mut turn) = (at, at, 0);
     while at < end {
         at = rolled(at);
-        let told = words.offset(2 + turn);
+        let told = words.offset(turn);
         match copied - at {
             3 => wait::<2>(),
             2 => wait::<1>(),
@@ -361,9 +397,10 @@ pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
         while copied < known.min(at + STAGES) {
             copied = rolled(copied);
             let stage = panel(stages, copied % STAGES * 2);
-            copy_panel::<T, V, SKYLINE, false>(matrix, (row, copied * PANEL), stage);
+            let first = copied * PANEL;
+            copy_panel::<T, V, SKYLINE, false>(matrix, (Rows::Own, row, first), stage);
             if row != column {
-                copy_panel::<T, V, SKYLINE, false>(matrix, (column, copied * PANEL), panel(stage, 1));
+                copy_panel::<T, V, SKYLINE, false>(matrix, (Rows::Column, column, first), panel(stage, 1));
             }
             commit();
             copied += 1;
