@@ -94,11 +94,19 @@ impl<T: Float, const SKYLINE: bool> Matrix<T, SKYLINE> {
         if SKYLINE { 0 } else { self.number.read(opaque(0)) }
     }
 
-    /// From an element of a row of tiles on.
+    /// How far a row of tiles is from the first matrix's first element. It is read where it is needed, but early: what
+    /// waits for an address is waited for by others.
     #[device]
     #[inline(always)]
-    pub(super) fn at(&self, rows: Rows, row: u32, column: u32) -> GlobalMut<T> {
-        self.l.at(row, column).offset(self.starts.read(opaque(rows as u32)))
+    pub(super) fn start_of(&self, rows: Rows) -> u64 {
+        self.starts.read(opaque(rows as u32))
+    }
+
+    /// From an element of a row of tiles on, which is so far from the first element.
+    #[device]
+    #[inline(always)]
+    pub(super) fn at(&self, start: u64, row: u32, column: u32) -> GlobalMut<T> {
+        self.l.at(row, column).offset(start)
     }
 
     /// A word of the tables. It is read where it is needed: the compiler would hold it in a register all the while.

@@ -69,7 +69,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
             number = rolled(number);
             while copied < self.columns().div_ceil(PANEL).min(number + 5) {
                 copied = rolled(copied);
-                let at = (Rows::Own, self.row, self.column * TILE + copied * PANEL);
+                let at = (self.matrix.start_of(Rows::Own), self.row, self.column * TILE + copied * PANEL);
                 copy_panel::<T, V, SKYLINE, true>(&self.matrix, at, panel(self.room, copied % 6));
                 commit();
                 copied += 1;
@@ -255,7 +255,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
     #[inline(always)]
     fn bring<const V: usize>(&self, first: u32, to: Shared<T>) {
         let first_of_all = self.column * TILE + first;
-        let reciprocals = self.of_rows(first_of_all);
+        let (reciprocals, start) = (self.of_rows(first_of_all), self.matrix.start_of(Rows::Column));
         if lane_id() == 0 {
             let word = self.progress.atomic(self.word(self.column));
             while word.load(Ordering::Acquire, Scope::Device) <= first / PANEL {
@@ -263,7 +263,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
             }
         }
         sync_warp(FULL);
-        copy_panel::<T, V, SKYLINE, true>(&self.matrix, (Rows::Column, self.column, first_of_all), to);
+        copy_panel::<T, V, SKYLINE, true>(&self.matrix, (start, self.column, first_of_all), to);
         let thread = thread_idx_x();
         if thread < PANEL {
             self.of_square.write(thread, reciprocals.read(thread));
@@ -276,7 +276,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
     #[device]
     #[inline(always)]
     fn target(&self, row: u32, column: u32) -> GlobalMut<T> {
-        self.matrix.at(Rows::Own, row, opaque(self.column) * TILE + column)
+        self.matrix.at(self.matrix.start_of(Rows::Own), row, opaque(self.column) * TILE + column)
     }
 
     /// Writes the first `count` of `N` elements of a row's part of a panel to the matrix.

@@ -260,14 +260,15 @@ fn of_f64() -> (u32, u32) {
     (warp / 4 * 64 + lane / 4 * 2, warp % 4 * 32 + lane % 4 * 4)
 }
 
-/// Starts to copy the panel that starts at column `first`, of the rows of a row of tiles, which is `tile_row`. What is not there becomes
+/// Starts to copy the panel that starts at column `first`, of the rows of a row of tiles, which is `tile_row` and
+/// at `start`. What is not there becomes
 /// zero. Of a tile on the diagonal (`DIAGONAL`; of any other without it) what is above the diagonal may, and is not
 /// read beyond the 16 bytes that the diagonal is in.
 #[device]
 #[inline(always)]
 pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DIAGONAL: bool>(
     matrix: &Matrix<T, SKYLINE>,
-    (rows_of, tile_row, first): (Rows, u32, u32),
+    (start, tile_row, first): (u64, u32, u32),
     to: Shared<T>,
 ) {
     let thread = opaque(thread_idx_x());
@@ -280,7 +281,7 @@ pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DI
     if shape.vectors != 0 && is_whole {
         let across = const { TILE / V as u32 };
         let (row, mut k) = (thread % across * V as u32, thread / across);
-        let (mut from, mut to) = (matrix.at(rows_of, row, first + k), to.offset(place::<T>(k) + row));
+        let (mut from, mut to) = (matrix.at(start, row, first + k), to.offset(place::<T>(k) + row));
         unroll::<4>(|item| {
             if item < const { (PANEL * TILE / THREADS) as usize / V } {
                 let is_there = row < rows && is_below(row + (V as u32 - 1), k);
@@ -303,7 +304,7 @@ pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DI
         let deep = const { PANEL / (2 * V as u32) };
         (high / deep * 4 + low / sector, high % deep * sector + low % sector, STEP_ROWS, 0)
     };
-    let mut from = matrix.at(rows_of, row, first + k);
+    let mut from = matrix.at(start, row, first + k);
     let step = row_step as u64 * l.row + k_step as u64 * l.column;
     if is_whole {
         // The first row that is below the diagonal in column k, and what is between columns that the gap is between.
@@ -389,6 +390,7 @@ pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
                 told.write(0, known);
             }
         }
+        let starts = [matrix.start_of(Rows::Own), matrix.start_of(Rows::Column)];
         // What was copied has arrived, and nobody reads the stage before any longer.
         sync_threads();
         known = told.read(0);
@@ -398,9 +400,9 @@ pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
             copied = rolled(copied);
             let stage = panel(stages, copied % STAGES * 2);
             let first = copied * PANEL;
-            copy_panel::<T, V, SKYLINE, false>(matrix, (Rows::Own, row, first), stage);
+            copy_panel::<T, V, SKYLINE, false>(matrix, (starts[0], row, first), stage);
             if row != column {
-                copy_panel::<T, V, SKYLINE, false>(matrix, (Rows::Column, column, first), panel(stage, 1));
+                copy_panel::<T, V, SKYLINE, false>(matrix, (starts[1], column, first), panel(stage, 1));
             }
             commit();
             copied += 1;
