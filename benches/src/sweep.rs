@@ -231,6 +231,16 @@ fn median(mut times: Vec<f64>) -> f64 {
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
+/// The shapes of a file's lines, or with `-` of standard input's.
+///
+/// # Errors
+/// Those of reading; of a line that is no shape.
+pub fn read_shapes<S: FromStr<Err = Error>>(file: &Path) -> Result<Vec<S>, Error> {
+    let text =
+        if file == Path::new("-") { io::read_to_string(io::stdin())? } else { fs::read_to_string(file)? };
+    text.lines().map(str::parse).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,14 +283,4 @@ mod tests {
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert!(wall_median(3, || Ok(())).expect("nothing fails") >= 0.0);
     }
-}
-
-/// The shapes of a file's lines, or with `-` of standard input's.
-///
-/// # Errors
-/// Those of reading; of a line that is no shape.
-pub fn read_shapes<S: FromStr<Err = Error>>(file: &Path) -> Result<Vec<S>, Error> {
-    let text =
-        if file == Path::new("-") { io::read_to_string(io::stdin())? } else { fs::read_to_string(file)? };
-    text.lines().map(str::parse).collect()
 }

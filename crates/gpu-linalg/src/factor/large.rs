@@ -206,7 +206,7 @@ mod tests {
         let a: Vec<T> = (0..n * n).map(element).collect();
         let run = |way: Option<Way>| {
             let mut l = device.upload(&a).unwrap();
-            let mut info = device.alloc_zeroed(1).unwrap();
+            let mut info = device.zeroed(1).unwrap();
             let mut scratch = device.alloc(scratch_len::<T>(n, 1)).unwrap();
             let matrix = MatrixMut::new(&mut l, layout).unwrap();
             let stream = device.default_stream();

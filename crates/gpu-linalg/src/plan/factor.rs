@@ -366,4 +366,36 @@ mod tests {
             "what 8.6 has"
         );
     }
+
+    #[test]
+    fn few_large_matrices_are_not_factored_whole() {
+        for (n, count, expected) in [
+            (128, 1, true),
+            (129, 7, false),
+            (160, 8, true),
+            (161, 127, false),
+            (208, 128, true),
+            (320, 319, false),
+            (320, 320, true),
+            (321, 100_000, false),
+        ] {
+            assert_eq!(is_whole(n, count), expected, "{count} of {n} rows");
+        }
+    }
+
+    #[test]
+    fn rows_are_accessed_by_16_bytes_where_all_are_aligned() {
+        let plan = |columns: usize, gap: usize, triangle| {
+            let matrix = Layout::row_major(6, 6).unwrap().with_leading_dimension(columns).unwrap();
+            let batch = BatchLayout::new(matrix, 3, 6 * columns + gap).unwrap();
+            Whole::new::<f64>(triangle, batch, batch).unwrap()
+        };
+        let vectors = |plan: Whole, from, to| plan.vectors::<f64>(from, to).vectors;
+        assert_eq!(vectors(plan(6, 0, Triangle::Lower), 32, 64), FROM + TO);
+        assert_eq!(vectors(plan(6, 0, Triangle::Lower), 32, 72), FROM);
+        assert_eq!(vectors(plan(6, 1, Triangle::Lower), 32, 64), 0);
+        assert_eq!(vectors(plan(7, 0, Triangle::Lower), 32, 64), 0);
+        // An upper triangle's rows, as those of the lower one, are columns.
+        assert_eq!(vectors(plan(6, 0, Triangle::Upper), 32, 64), 0);
+    }
 }
