@@ -37,11 +37,12 @@ mod sealed {
         type Tiled: Kernel<
             Arguments = (GlobalMut<Self>, GlobalMut<Self>, GlobalMut<u32>, GlobalMut<u32>, tiled::Shape),
         >;
-        /// A, the skyline's tables, and as for `Tiled`.
+        /// A, the skyline's tables, sums of tasks, and as for `Tiled`.
         type Skyline: Kernel<
             Arguments = (
                 GlobalMut<Self>,
                 Global<u32>,
+                GlobalMut<Self>,
                 GlobalMut<Self>,
                 GlobalMut<u32>,
                 GlobalMut<u32>,
@@ -126,13 +127,13 @@ pub(crate) fn strips<T: FactorElement>(
     Ok(())
 }
 
-/// Enqueues the factorisation of large matrices, of which the first starts at `a`; of a skyline with the `tables` of its
-/// structure.
+/// Enqueues the factorisation of large matrices, of which the first starts at `a`; of a skyline with the tables of its
+/// structure, and room for the sums that they say.
 pub(crate) fn tiled<T: FactorElement>(
     stream: &Stream,
     (launch, shape): (LaunchConfig, tiled::Shape),
     a: GlobalMut<T>,
-    tables: Option<View<'_, u32>>,
+    skyline: Option<(View<'_, u32>, ViewMut<'_, T>)>,
     reciprocals: ViewMut<'_, T>,
     progress: ViewMut<'_, u32>,
     info: ViewMut<'_, u32>,
@@ -146,10 +147,10 @@ pub(crate) fn tiled<T: FactorElement>(
     // tables are of the structure that the shape was made for; there are a reciprocal for each row and a word for each
     // tile, all zero, and an order for each matrix. All is freed only after the work enqueued before.
     unsafe {
-        match tables {
+        match skyline {
             None => stream.launch::<T::Tiled>(launch, (a, reciprocals, progress, info, shape)),
-            Some(tables) => {
-                stream.launch::<T::Skyline>(launch, (a, tables, reciprocals, progress, info, shape))
+            Some((tables, sums)) => {
+                stream.launch::<T::Skyline>(launch, (a, tables, sums, reciprocals, progress, info, shape))
             }
         }
     }?;

@@ -34,6 +34,9 @@ pub(super) trait Sums: Float {
 
     /// Writes what the thread has of the columns of panel `number`.
     fn put(part: &Self::Part, number: u32, to: Shared<Self>);
+
+    /// All that the thread has, with numbers from zero on.
+    fn each(part: &mut Self::Part, f: impl FnMut(u32, &mut Self));
 }
 
 /// The warp's number, and the lane's. Opaque: it is cheap, and needs no registers meanwhile.
@@ -123,6 +126,11 @@ impl Sums for f32 {
                 });
             }
         });
+    }
+
+    #[inline(always)]
+    fn each(part: &mut Self::Part, mut f: impl FnMut(u32, &mut f32)) {
+        unroll::<8>(|i| unroll::<8>(|j| f((i * 8 + j) as u32, &mut part[i][j])));
     }
 }
 
@@ -226,6 +234,11 @@ impl Sums for f64 {
                 });
             }
         });
+    }
+
+    #[inline(always)]
+    fn each(part: &mut Self::Part, mut f: impl FnMut(u32, &mut f64)) {
+        unroll::<16>(|at| unroll::<4>(|k| f((at * 4 + k) as u32, &mut part[at / 4][at / 2 % 2][at % 2][k])));
     }
 }
 
@@ -355,22 +368,24 @@ fn look(progress: GlobalMut<u32>, (row, column): (u32, u32), known: u32, end: u3
     ((first + whole) * PANELS + if whole < 16 { begun } else { 0 }).min(end)
 }
 
-/// The thread's part of the sums of the products of the columns before the tile's. Two of shared
-/// memory's `words` tell what is known.
+/// Adds to the thread's part of the sums the products of the columns before the tile's, from one tile of them
+/// and to another one, where that is said. Two of shared memory's `words` tell what is known.
 #[device]
 #[inline(always)]
 pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
+    sums: &mut T::Part,
     matrix: &Matrix<T, SKYLINE>,
     progress: GlobalMut<u32>,
     (row, column): (u32, u32),
+    (begin, end): (Option<u32>, Option<u32>),
     stages: Shared<T>,
     words: Shared<u32>,
-) -> T::Part {
-    let mut sums = T::zeros();
-    let end = column * PANELS;
+) {
+    let end = end.unwrap_or(column) * PANELS;
     // Panels: multiplied, copied, known; and the word by which the last is told, by turns, since some may not have
     // read the one before.
-    let mut at = matrix.first(row).max(matrix.first(column)) / PANEL;
+    let first = matrix.first(row).max(matrix.first(column)) / PANEL;
+    let mut at = begin.map_or(first, |tile| tile * PANELS);
     let (mut copied, mut known, mut turn) = (at, at, 0);
     while at < end {
         at = rolled(at);
@@ -410,11 +425,10 @@ pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
         if is_there {
             let a = panel(stages, at % STAGES * 2);
             let b = if row == column { a } else { panel(a, 1) };
-            T::add_products(&mut sums, a, b);
+            T::add_products(sums, a, b);
             at += 1;
         }
     }
-    sums
 }
 
 /// The stages that [`products`] knows to wait for.
