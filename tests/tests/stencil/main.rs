@@ -7,6 +7,7 @@ mod support {
 mod filters;
 mod iterate;
 mod memories;
+mod opencv;
 mod resize;
 mod scipy;
 mod signal;

@@ -142,6 +142,53 @@ fn the_scipy_module_has_scipys_bits() {
     });
 }
 
+/// `gaussian_filter` with weights of its own: the platform's `exp` gives them here, NumPy's in SciPy. Golden outputs
+/// are of a NumPy with AVX-512, which has its own `exp`, and of SciPy with the C library's (`stencil_scipy_exp.py`).
+#[test]
+fn gaussians_have_scipys_bits_where_exp_has() {
+    fn filtered<T: Element + scipy::Exact>(device: &Device, case: &Case<'_>, outside: T) -> String {
+        let image = device.upload(&values::<T>(case.input)).unwrap();
+        let image = Image::new(&image, case.layout).unwrap();
+        let result = scipy::gaussian_filter(image, case.number(0), 4.0, case.border(outside)).unwrap();
+        let result = result.to_vec().unwrap();
+        bytemuck::cast_slice(&result).iter().map(|byte: &u8| format!("{byte:02x}")).collect()
+    }
+    const EXP: &str = include_str!("../data/stencil_scipy_exp.txt");
+    let cases: Vec<Case<'_>> = golden().filter(|case| case.operation == "gaussian_filter").collect();
+    let lines: Vec<&str> = EXP.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(cases.len(), lines.len());
+    for_each("gaussians_have_scipys_bits_where_exp_has", |device| {
+        let (mut of_numpy, mut of_libm, mut of_same_exp) = (0, 0, 0);
+        for (case, line) in cases.iter().zip(&lines) {
+            let (weights, output) = line.split_once(' ').expect("weights and an output");
+            let weights = if weights == "=" { case.parameters[1] } else { weights };
+            let output = if output == "=" { case.output } else { output };
+            let ours = match case.element {
+                "u8" => filtered::<u8>(device, case, 3),
+                "u16" => filtered::<u16>(device, case, 3),
+                "i16" => filtered::<i16>(device, case, 3),
+                "f32" => filtered::<f32>(device, case, 3.0),
+                "f64" => filtered::<f64>(device, case, 3.0),
+                other => panic!("{other}"),
+            };
+            of_numpy += u32::from(ours == case.output);
+            of_libm += u32::from(ours == output);
+            let ours = SeparableFilter::<f64>::gaussian(case.number(0), 4.0).unwrap();
+            of_same_exp += u32::from(ours.row() == values::<f64>(weights));
+        }
+        println!("of 110 {of_numpy} with NumPy's exp, {of_libm} with libm's on {}", device.name());
+        // The documentation's counts, of platforms with an exp as glibc's.
+        if of_same_exp == 110 {
+            assert_eq!((of_numpy, of_libm), (94, 110), "on {}", device.name());
+        } else {
+            println!("the platform's exp gives other weights in {} cases", 110 - of_same_exp);
+            assert!(of_libm >= of_same_exp, "{of_libm} outputs of {of_same_exp} equal weights");
+        }
+        #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+        assert!(of_same_exp == 110 || !std::arch::is_x86_feature_detected!("fma"), "not glibc's exp?");
+    });
+}
+
 /// The filters against SciPy's, where that computes in `f64` as well: each is a sum of `n` products, one rounding a
 /// link at most two, so either is within γ(2n) · Σ|w||x| of the exact result, where γ(k) = k·u / (1 - k·u) (Higham,
 /// *Accuracy and Stability*, 2002, §3.1), and they are within twice that of each other. Two passes count as one of as

@@ -3,9 +3,10 @@
 //! Pixels are areas. Along either axis, output `o` of `n` samples the input of `w` pixels at `(o + 1/2) · w / n -
 //! 1/2`: OpenCV's `INTER_LINEAR`, NPP's `NPPI_INTER_LINEAR`, and `scipy.ndimage.zoom(…, order=1, grid_mode=True,
 //! mode="nearest", prefilter=False)`. The nearest pixel is the one that this place is in, the right or lower one on a
-//! boundary (OpenCV's `INTER_NEAREST_EXACT`, but for some of the places that are exactly on a boundary, where its
-//! rounding to 2^-16 takes the other pixel; its `INTER_NEAREST` has no half pixels). Neither filters: an image made
-//! smaller than half its size skips pixels.
+//! boundary. OpenCV's `INTER_NEAREST_EXACT` takes the same, but for some of the places that are exactly on a boundary,
+//! where its rounding to 2^-16 takes the left or upper one: 731 of the 104,430 places of rows of 1 to 59 pixels that
+//! become as many (OpenCV 5.0). Its `INTER_NEAREST` has no half pixels. Neither filters: an image made smaller than
+//! half its size skips pixels.
 //!
 //! | | definition |
 //! |---|---|
