@@ -280,31 +280,43 @@ impl Engine {
         let location = self.locations.get(index);
         let choices = location.choices(&Self::who(block, current, per_block)) as u32;
         let mut age = 0;
-        if choices > 1 && self.reads_stale() {
+        if choices > 1 && self.reads_stale(index) {
             // What is nearly the newest hides most: half of the time that.
             age = if self.rng.one_in(2) { 1 } else { 1 + self.rng.below(choices - 1) };
         }
+        self.has_read(index, choices > 1, age > 0);
         let block = &self.blocks[current.slot];
         let message = self.locations.get(index).load(&Self::who(block, current, per_block), age as usize);
-        self.has_read(age > 0);
         self.follow(&message, Effect::Load);
         self.receive(index, &message, target.ordering, target.scope);
         message.value
     }
 
     /// Whether the running thread, which may, is to read something older than the newest value: the more of that in a
-    /// row, the less.
-    fn reads_stale(&mut self) -> bool {
-        let streak = self.blocks[self.current.slot].sync[self.current.tid as usize].stale;
-        self.scheduler.lively() && self.rng.below(100) < self.config.stale_percent >> (streak / 2)
+    /// row, the less. What goes wrong with two words that belong together goes wrong where one is old and the other is
+    /// not: so rather not where it has just read another location's old value, and rather so where its newest.
+    fn reads_stale(&mut self, index: u32) -> bool {
+        let state = &self.blocks[self.current.slot].sync[self.current.tid as usize];
+        let percent = self.config.stale_percent.min(100);
+        let percent = match state.chosen {
+            Some((location, true)) if location != index => percent >> 1,
+            Some((location, false)) if location != index => percent + 3 * percent / 8,
+            _ => percent >> (state.stale / 2),
+        };
+        self.scheduler.lively() && self.rng.below(100) < percent
     }
 
-    fn has_read(&mut self, stale: bool) {
+    /// Of a read: whether there was a choice, and whether it was of something older than the newest value.
+    fn has_read(&mut self, index: u32, had_choice: bool, stale: bool) {
         let tid = self.current.tid;
         let block = self.block();
         let streak = block.sync[tid as usize].stale;
-        if stale || streak > 0 {
-            block.sync_mut(tid).stale = if stale { (streak + 1).min(14) } else { 0 };
+        if had_choice || streak > 0 {
+            let state = block.sync_mut(tid);
+            state.stale = if stale { (streak + 1).min(14) } else { 0 };
+            if had_choice {
+                state.chosen = Some((index, stale));
+            }
         }
     }
 
@@ -348,7 +360,7 @@ impl Engine {
         let mut age = 0;
         if self.watches_races()
             && let Some(index) = self.past_of(target)
-            && self.reads_stale()
+            && self.reads_stale(index)
         {
             let who = Self::who(&self.blocks[self.current.slot], self.current, self.per_block);
             age = self.locations.get(index).place(&who, |choices| self.rng.below(choices));
@@ -388,7 +400,7 @@ impl Engine {
             let block = &self.blocks[current.slot];
             let location = self.locations.get(index);
             let message = location.load(&Self::who(block, current, per_block), age);
-            self.has_read(age > 0);
+            self.has_read(index, age > 0, age > 0);
             self.follow(&message, effect);
             self.receive(index, &message, target.ordering, target.scope);
             if let Some(new) = new {

@@ -72,6 +72,8 @@ pub(crate) struct SyncState {
     pub(crate) read_at: Recent,
     /// Stale reads in a row.
     pub(crate) stale: u8,
+    /// The last location of which there were several values to read, and whether it read an old one.
+    pub(crate) chosen: Option<(u32, bool)>,
     dirty: bool,
 }
 

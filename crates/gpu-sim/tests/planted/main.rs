@@ -2,16 +2,19 @@
 
 mod bounds;
 mod boxes;
+mod chances;
 mod clusters;
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;
 mod counters;
 mod divergence;
+mod launches;
 mod messages;
+mod phases;
 mod tiles;
+mod words;
 
-use common::words;
 use gpu_sim::device::*;
 use gpu_sim::{Config, Fault, Geometry, Kernel, Simulator};
 
@@ -97,12 +100,15 @@ fn cases() -> impl Iterator<Item = &'static Case> {
     [
         bounds::CASES,
         boxes::CASES,
+        chances::CASES,
         clusters::CASES,
         copies::CASES,
         counters::CASES,
         divergence::CASES,
         messages::CASES,
+        phases::CASES,
         tiles::CASES,
+        words::CASES,
     ]
     .into_iter()
     .flatten()
@@ -118,18 +124,19 @@ struct Case {
     body: fn(Memory, bool),
 }
 
+fn simulator(name: &str, seed: u64) -> Simulator {
+    let vary_residency = !TOGETHER.contains(&name);
+    Simulator::new(Config { spin_budget: 1 << 13, vary_residency, ..Config::with_seed(seed) })
+}
+
 fn run(case: &Case, mended: bool, seed: u64) -> Result<Vec<u8>, Fault> {
-    let simulator = Simulator::new(Config {
-        spin_budget: 1 << 13,
-        vary_residency: !TOGETHER.contains(&case.name),
-        ..Config::with_seed(seed)
-    });
-    let a = words(&simulator, &(0..N).collect::<Vec<_>>());
-    let memory = Memory { a, b: simulator.alloc(4 * N as usize)?, zero: words(&simulator, &[0; 64]) };
+    let simulator = simulator(case.name, seed);
+    let a = common::words(&simulator, &(0..N).collect::<Vec<_>>());
+    let memory = Memory { a, b: simulator.alloc(4 * N as usize)?, zero: common::words(&simulator, &[0; 64]) };
     let (blocks, threads, shared) = case.shape;
     let kernel = Kernel { name: case.name, file: file!(), line: line!() };
     // Those of clusters have two blocks in each, where there are as many.
-    let of_clusters = clusters::CASES.iter().any(|one| one.name == case.name);
+    let of_clusters = clusters::CASES.iter().chain(phases::CASES).any(|one| one.name == case.name);
     let cluster = if of_clusters && blocks % 2 == 0 { 2 } else { 1 };
     let geometry = Geometry::linear(blocks, threads, shared);
     simulator.launch_clustered(kernel, (threads, cluster), geometry, &|| (case.body)(memory, mended))?;
@@ -138,6 +145,9 @@ fn run(case: &Case, mended: bool, seed: u64) -> Result<Vec<u8>, Fault> {
     Ok(results)
 }
 
+/// Those that are right for many schedules: two threads must each miss what the other has just stored, once.
+const AT_TIMES: [&str; 1] = ["waiter_that_goes_to_sleep_when_it_has_been_woken"];
+
 /// Those whose blocks all wait for each other, and are launched so that all are there.
 const TOGETHER: [&str; 3] = [
     "tickets_of_the_round_before",
@@ -145,30 +155,37 @@ const TOGETHER: [&str; 3] = [
     "both_flags_up_and_both_inside",
 ];
 
+/// What is wrong with a kernel, or several, that `run` runs as planted or mended.
+fn judge(name: &str, seeds: u64, run: impl Fn(bool, u64) -> Result<Vec<u8>, Fault>) -> Vec<String> {
+    let (mut wrong, mut expected) = (Vec::new(), None);
+    for seed in 0..seeds {
+        match run(true, seed) {
+            Ok(results) if *expected.get_or_insert_with(|| results.clone()) == results => {}
+            Ok(_) => wrong.push(format!("{name}: mended, another result")),
+            Err(fault) => wrong.push(format!("{name}: mended, {fault}")),
+        }
+    }
+    wrong.dedup();
+    let found = (0..seeds).filter(|&seed| run(false, seed).ok() != expected).count() as u64;
+    // Some schedules hide some: one in twenty may.
+    let hidden = if AT_TIMES.contains(&name) { seeds / 4 * 3 } else { (seeds / 20).max(1) };
+    if seeds - found > hidden {
+        wrong.push(format!("{name}: found on {found} of {seeds}"));
+    }
+    wrong
+}
+
 #[test]
 fn planted_bugs_are_found_and_their_mended_twins_are_not_flagged() {
     let asked = std::env::var("PLANTED_SEEDS").ok().map(|seeds| seeds.parse().expect("a number"));
     let seeds: u64 = asked.unwrap_or(SEEDS);
-    let (mut missed, mut flagged) = (Vec::new(), Vec::new());
-    for case in cases() {
-        let mut expected = None;
-        for seed in 0..seeds {
-            match run(case, true, seed) {
-                Ok(results) if *expected.get_or_insert_with(|| results.clone()) == results => {}
-                Ok(_) => flagged.push(format!("{}: another result", case.name)),
-                Err(fault) => flagged.push(format!("{}: {fault}", case.name)),
-            }
-        }
-        flagged.dedup();
-        let found = (0..seeds).filter(|&seed| run(case, false, seed).ok() != expected).count() as u64;
-        // Some schedules hide some: one in twenty may.
-        if seeds - found > (seeds / 20).max(1) {
-            missed.push(format!("{}: {found} of {seeds}", case.name));
-        }
-    }
-    println!("{} kernels, {seeds} seeds each", cases().count());
-    assert!(
-        missed.is_empty() && flagged.is_empty(),
-        "missed {missed:#?}, flagged though mended {flagged:#?}"
-    );
+    let kernels = cases().flat_map(|case| judge(case.name, seeds, |mended, seed| run(case, mended, seed)));
+    let programs = launches::PROGRAMS.iter().flat_map(|program| {
+        judge(program.name, seeds, |mended, seed| {
+            (program.host)(&launches::Host::new(simulator(program.name, seed))?, mended)
+        })
+    });
+    let wrong: Vec<String> = kernels.chain(programs).collect();
+    println!("{} kernels, {seeds} seeds each", cases().count() + launches::PROGRAMS.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
