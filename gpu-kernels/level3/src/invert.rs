@@ -28,6 +28,7 @@ pub(super) fn invert<T: Float, const V: usize>(
     let thread = thread_idx_x();
     let reciprocals = room.offset(SIDE * APART);
     let (low, high) = (thread % SQUARE, thread / SQUARE);
+    // Mutants: who loads which element is a matter of speed: neighbouring threads read along memory.
     let (row, column) = if shape.l_column.wrapping_add(1) <= 2 { (high, low) } else { (low, high) };
     unroll::<{ (BLOCK / SQUARE) as usize }>(|square| {
         let first = square as u32 * SQUARE;

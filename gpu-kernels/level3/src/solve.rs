@@ -311,6 +311,7 @@ pub(super) fn solve<T: Float + WarpShuffleValue, const C: usize, const E: usize,
         }
         before += 1;
     }
+    // Mutants: the first block's sums are zero; of what is added to them the sign of a zero gets lost anyway.
     if is_narrow && block > 0 {
         unroll::<C>(|side| {
             let pair = sums[side] + shuffle_xor(FULL, sums[side], 1);
