@@ -22,6 +22,7 @@ impl<const BITS: usize, const L: usize> Packed<BITS, L> {
         unroll::<L>(|row| words[row / Self::EACH] |= numbers[row] << (row % Self::EACH * BITS));
         // Opaque, or the compiler would keep the numbers instead.
         unroll::<ROWS>(|word| {
+            // Mutants: a word more is zero, and nobody asks for it.
             if word * Self::EACH < L {
                 words[word] = opaque(words[word]);
             }

@@ -182,6 +182,7 @@ impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
             });
             heads[row] |= (self.is_first && place == 0) as u32;
             let there = self.left.saturating_sub(place);
+            // Mutants: bits from `V` on are zero.
             heads[row] &= if there < V as u32 { (1 << there) - 1 } else { u32::MAX };
         });
         heads

@@ -216,6 +216,7 @@ fn each_in_rows(slots: Slots, stretch: Stretch, row: u32, take: impl Fn([(bool, 
     let rows = 32u32.checked_div(row).unwrap_or(0);
     let rest = 32 - rows * row;
     let mut number = warp::lane_id();
+    // Mutants: in one more turn nothing is there.
     while number - warp::lane_id() < stretch.len {
         number = rolled(number);
         let mut some = [(false, 0, own); AT_ONCE];

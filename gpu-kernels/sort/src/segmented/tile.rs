@@ -121,6 +121,7 @@ pub fn sort_tiles<C: Composite, const L: usize>(
             let all = job.segments as u64 * job.row;
             let most = of_slots as u64 * job.row;
             slots.stretch = Some(Stretch { from, len: all.saturating_sub(from).min(most) as u32 });
+            // Mutants: rows that fill their slots are the same either way.
             if job.row < width as u64 {
                 slots.row = Some(job.row as u32);
             }
@@ -154,6 +155,7 @@ pub fn sort_tiles<C: Composite, const L: usize>(
             unroll::<L>(|item| items.write(own + item as u32, merged[item]));
             sorted *= 2;
         }
+        // Mutants: where a warp would do, so does the block.
         if width > 32 * L as u32 {
             sync_threads();
         } else {

@@ -231,6 +231,7 @@ impl Part {
             let rank = before + (votes[row] & ((1 << lane) - 1)).count_ones();
             let is_kept = votes[row] >> lane & 1 == 1;
             let to = if is_kept { rank } else { total + at - rank };
+            // Mutants: one more goes behind all that count, where there is room as long as one is missing.
             if is_kept || at < others {
                 room.write(to, selector.take(at, loaded[row]));
             }

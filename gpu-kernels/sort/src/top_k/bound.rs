@@ -47,6 +47,7 @@ fn select<S: Source, const P: usize, const L: usize, const COUNTED: u32>(
         // ---- A tile
         let own = source.offset(base).offset(thread);
         let mut words = [S::Word::HIGHEST; L];
+        // Mutants: of a whole tile all words are below its limit.
         if left >= L as u32 * threads {
             unroll::<L>(|i| words[i] = own.word(i as u32 * threads));
         } else {
@@ -71,6 +72,7 @@ fn select<S: Source, const P: usize, const L: usize, const COUNTED: u32>(
         let now = held.count.read(0);
         sync_threads();
         let mut rest = Some(bound);
+        // Mutants: what has just room may as well be taken again, a row at a time.
         if now > room {
             // ---- Too many: a row of the tile at a time
             if thread == 0 {
@@ -97,6 +99,7 @@ fn select<S: Source, const P: usize, const L: usize, const COUNTED: u32>(
                 sync_threads();
                 at += threads;
             }
+        // Mutants: when the held ones are put in order is a matter of speed.
         } else if now > room / 2 {
             rest = keep_first::<S, P>(held, now, k);
             known = k;
