@@ -193,6 +193,7 @@ pub fn columns<R: Computed, const V: usize>(
         let first = (outer as u64 * lines.rows + begin) * lines.inner as u64 + inner as u64;
         let mut locals = [R::start(0); V];
         let source = source.offset(first);
+        // Mutants: how many loads are under way changes no sum.
         if lines.is_vector != 0 && V <= 4 {
             take_rows::<R, V, IN_FLIGHT>(&mut locals, source, lines.inner, rows, |source| source.streamed());
         } else if lines.is_vector != 0 {

@@ -111,6 +111,7 @@ pub(super) fn of_tiles<R: Computed, const V: usize, const A: usize, const L: usi
     let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(first + lane as u32));
     let mut base = begin;
     if whole_loads {
+        // Mutants: a whole tile that is left to `take_end` gives the same: items come in the same order.
         while end - base >= tile as u64 {
             take_tile::<R, V, A, L>(&mut locals, source.offset(base), (base - begin) as u32);
             base += tile as u64;

@@ -37,7 +37,9 @@ macro_rules! arg {
             }
             #[inline(always)]
             fn combine(a: Self::Accumulator, b: Self::Accumulator) -> Self::Accumulator {
-                let better = (b.0 > a.0) | ((b.0 == a.0) & (b.1 < a.1));
+                let better = (b.0 > a.0)
+                    // Mutants: what has one index is one item.
+                    | ((b.0 == a.0) & (b.1 < a.1));
                 (if better { b.0 } else { a.0 }, if better { b.1 } else { a.1 })
             }
             #[inline(always)]

@@ -79,6 +79,7 @@ impl<R: Computed> Parts<R> {
         let each = long.read(TILES_EACH) as u64 * tile::<R::Item>() as u64;
         let mut total = R::IDENTITY;
         let mut number = thread;
+        // Mutants: in one more turn no lane has a part.
         while warp::uniform(number - thread % 32 < parts) {
             keep_rolled();
             if number < parts {

@@ -90,6 +90,7 @@ impl<R: Computed> Near<R> {
             let mut bounds = [first; ROWS];
             if class < ALONE {
                 unroll::<ROWS>(|row| {
+                    // Mutants: the first row begins where it was found to.
                     if row > 0 {
                         bounds[row] = self.member(all, number_of(row as u32)).1;
                     }
@@ -193,6 +194,7 @@ impl<R: Computed> Near<R> {
             if class == 1 {
                 return values;
             }
+            // Mutants: of a warp's class either is four.
             let distance = if class > WARP_CLASS { 4 } else { (1 << width) / 2 };
             // Of eight warps the first four with the last four.
             let of_step = halve::<R>(self.source, values[3], distance, 1);

@@ -85,6 +85,7 @@ pub(super) fn load<R: Computed, const V: usize>(
                 quads[row] = sources[row].streamed();
             }
         });
+    // Mutants: either way reads what is wanted and nothing else.
     } else if V <= 4 || warp::warp_vote_all(warp::FULL, is_inner) {
         // A vote: lanes that went different ways would wait for memory one after the other.
         unroll::<ROWS>(|row| quads[row] = sources[row].by_words(wanted[row]));

@@ -161,6 +161,7 @@ impl<R: Computed> Parts<R> {
             segment = first + member;
             begin = origin + self.begins.read(member) as u64;
             end = self.begins.read(member + 1) as u64;
+            // Mutants: only a segment that ends 2^31 elements on tells, more than is simulated.
             end = if end < FAR { origin + end } else { self.starts.at(segment + 1) };
         } else if first > 0 {
             (segment, begin, end) = (first - 1, self.kept.read(BEFORE), self.kept.read(FOLLOWING));

@@ -164,6 +164,7 @@ impl Stretch {
             self.counts.write(FROM, below);
         }
         let mut segment = thread;
+        // Mutants: in one more turn no thread has a segment.
         while segment - thread < count {
             keep_rolled();
             let place = if segment < count { self.places.read(segment) as u32 } else { NONE << 12 };
