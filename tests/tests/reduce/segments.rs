@@ -401,7 +401,8 @@ fn many_and_long_segments_on_the_gpu() {
     let len = 100_000_007;
     let values = floats(17, len);
     let input = device.upload(&values).unwrap();
-    for length in [1, 3, 8, 100, 5000, 1 << 20, len] {
+    // Of more than 2048 tiles parts have two or more: the last one of these a tile and one element.
+    for length in [1, 3, 8, 100, 5000, 1 << 20, 2049 * T + 1, len] {
         let count = len / length;
         let (segments, rows) = (Segments::of_length(length).unwrap(), input.slice(..count * length));
         let offsets: Vec<u32> = (0..=count).map(|segment| (segment * length) as u32).collect();
