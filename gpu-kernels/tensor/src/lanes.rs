@@ -92,6 +92,7 @@ impl<T: Output, const N: usize> Factor<T, N> {
             let (line, place) = (first_line + line, first_place + place);
             let left = if line < lines && place < places { places - place } else { 0 };
             let source = self.matrix.offset(u64::from(line) * self.leading + u64::from(place));
+            // Mutants: an element at a time it is the same.
             if self.vectors && left >= Self::VECTOR {
                 copy::<T, N>(target, 0, source, 0);
             } else {

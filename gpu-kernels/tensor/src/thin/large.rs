@@ -60,6 +60,7 @@ impl Copies {
         let is_here = !a.across || begin < a.extent + self.shift;
         let is_whole = !a.across
             || a.dense
+            // Mutants: what is not taken for whole comes an element at a time.
             || begin >= self.shift && begin + Factor::<T>::VECTOR <= a.extent + self.shift;
         if is_inner && (is_whole || !is_here) {
             if is_here {
@@ -101,6 +102,7 @@ impl Copies {
         // goes; of the latter the sums along `k` must not see anything.
         let (start, shift) = (self.start + u64::from(begin), u64::from(self.shift));
         let end = start + (LOADS as u64 - 1) * between + u64::from(Factor::<T>::VECTOR);
+        // Mutants: as above.
         let follows = a.dense && start >= shift;
         // Not computed before all steps, where it would take registers from them.
         let is_followed = a.dense && a.across && end <= u64::from(opaque(line_end)) * a.leading + shift;

@@ -238,6 +238,7 @@ pub(crate) fn product<T: Output, F: Epilogue<T::Scale>, const N: usize, const PE
             // Zeros of rows that are not there stay.
             let rows = if step < STAGES { rows } else { 0 };
             let vector = const { N as u32 };
+            // Mutants: a stage that is not taken for an inner one has its ends looked at in vain.
             let is_inner = step >= STAGES && k >= vector && k + depth + vector <= end;
             copies.start::<T, N, 4>(&a, tile, k, rows, is_inner);
             if has_ends {
@@ -293,6 +294,7 @@ fn write<T: Output, E: Epilogue<T::Scale>>(
     let log = if is_across { THIN_TILE[0].trailing_zeros() } else { 32 - (columns - 1).leading_zeros() };
     let lines = if is_across { columns } else { rows };
     let mut index = thread;
+    // Mutants: in one more turn nothing is inside.
     while index >> log < lines {
         index = rolled(index);
         let (line, place) = (index >> log, index & ((1 << log) - 1));
