@@ -91,6 +91,7 @@ pub(super) fn triangle<T: Float>(a: Global<T>, x: Global<T>, partials: GlobalMut
         let l = first + step as u32 * LINES;
         let inside = line + l < shape.read && place + p < shape.read;
         let on_diagonal = diagonal && l == p;
+        // Mutants: of the diagonal it was asked before.
         let counts = !diagonal || l == p || (p < l) == (shape.up_to_diagonal != 0);
         if on_diagonal && shape.unit != 0 {
             values[step] = T::ONE;
