@@ -170,6 +170,7 @@ impl<T: Scalar> Part<T> {
                 }
             });
             unroll::<4>(|step| {
+                // Mutants: what is not there is zero; only the sign of a sum that has underflowed to -0 would change.
                 if step < count && first + self.step::<V>(step) < self.length {
                     add(sums, lines[step].0, lines[step].1);
                 }
