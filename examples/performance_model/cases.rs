@@ -30,6 +30,8 @@ const SIMULATED: usize = 1 << 17;
 const SIMULATED_PASSES: usize = 1 << 16;
 /// Elements of what is launched for a sample of its blocks.
 const SAMPLED: usize = 1 << 22;
+/// The same of what as many blocks share as there is room for: each is to have several tiles.
+const SHARED: usize = 1 << 24;
 /// The bytes that those have at most.
 const SAMPLED_BYTES: usize = 1 << 24;
 /// Blocks of such a sample.
@@ -59,7 +61,8 @@ pub fn element_bytes(case: Case) -> usize {
 fn is_independent(case: Case) -> bool {
     use Op::*;
     let moves = matches!(case.op, Transpose | Permute | InPlace | Add | Axpy | Scale | Ger);
-    let sums = matches!(case.op, Gemv | GemvTransposed | Columns | Histogram);
+    // The last block of a long segment adds what the others have left, and waits for none.
+    let sums = matches!(case.op, Gemv | GemvTransposed | Columns | Histogram | Segments);
     let filters = matches!(case.op, Gaussian5 | Gaussian11 | Filter3 | Filter11 | Gaussian5Rgb | Filter3Rgb);
     let others = matches!(case.op, ResizeHalf | ResizeDouble | Correlate | Jacobi | SobelMagnitude);
     moves || sums || filters || others
@@ -212,6 +215,7 @@ impl Counting {
                 let bytes = 2 * case.elements() * element_bytes(case);
                 (steps::heat(case, self)?, bytes as f64)
             }
+            Op::ReduceByKey => self.sums_by_keys(case, most)?,
             _ if is_independent(case) => {
                 self.sampled(case).or_else(|_| self.scaled_from(case, most, None))?
             }
@@ -227,11 +231,29 @@ impl Counting {
         Ok((counted, bytes))
     }
 
+    /// What sums by keys count. Where runs begin is found by blocks that wait for each other, of a small array; the sums
+    /// themselves are the kernel that adds segments of these lengths.
+    fn sums_by_keys(&self, case: Case, most: usize) -> Result<(Counted, f64), Box<dyn Error>> {
+        let (mut counted, bytes) = self.scaled(case, most, None, false)?;
+        let (sums, _) = self.sampled(Case { op: Op::Segments, ..case })?;
+        for (launches, sums) in
+            [(&mut counted.launches, &sums.launches), (&mut counted.smaller, &sums.smaller)]
+        {
+            let Some(sum) = sums.last() else { continue };
+            let found = launches.iter_mut().filter(|launch| launch.kernel == sum.kernel);
+            found.for_each(|launch| *launch = Counts { dependent: launch.dependent, ..sum.clone() });
+        }
+        Ok((counted, bytes))
+    }
+
     /// What a case counts by a sample of its blocks. They are far apart, so that what neighbours share each of them
     /// reads from memory: where that is more than there is, it is read once.
     fn sampled(&self, case: Case) -> Result<(Counted, f64), Box<dyn Error>> {
-        let (mut counted, bytes) =
-            self.scaled_from(case, SAMPLED.min(SAMPLED_BYTES / element_bytes(case)), Some(BLOCKS))?;
+        let most = match case.op {
+            Op::Segments => SHARED,
+            _ => SAMPLED.min(SAMPLED_BYTES / element_bytes(case)),
+        };
+        let (mut counted, bytes) = self.scaled_from(case, most, Some(BLOCKS))?;
         for launches in [&mut counted.launches, &mut counted.smaller] {
             if let [launch] = &mut launches[..] {
                 let read = (bytes - launch.memory_written.0).max(0.0);

@@ -19,6 +19,8 @@ use super::cases::Counting;
 
 /// The most rows of a matrix that is simulated.
 const ROWS: usize = 256;
+/// The most rows of a matrix of which there is time for three.
+const FEW: usize = 128;
 /// Matrices of a batch of which a few blocks are simulated.
 const COUNT: usize = 256;
 
@@ -79,9 +81,15 @@ fn all_of(launch: &Counts, shape: Shape, count: usize) -> Result<Counts, gpu_mod
 /// Matrices with as many rows as they have.
 fn batch(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
     let count = shape.count.min(COUNT);
-    let blocks = [1, 2].map(|blocks| (shape.count > 1).then_some(blocks));
     let some = Shape { count, ..shape };
-    let [smaller, launches] = side_by_side(blocks, |sample| simulate(some, sample, counting))?;
+    // Every matrix is done alike, so that one says all; where it is quick, two show that.
+    let [smaller, launches] = if shape.n > FEW {
+        let one = simulate(some, (shape.count > 1).then_some(1), counting)?;
+        [one.clone(), one]
+    } else {
+        let blocks = [1, 2].map(|blocks| (shape.count > 1).then_some(blocks));
+        side_by_side(blocks, |sample| simulate(some, sample, counting))?
+    };
     let all =
         |launches: &[Counts]| launches.iter().map(|one| all_of(one, shape, count)).collect::<Result<_, _>>();
     Ok(Counted { launches: all(&launches)?, smaller: all(&smaller)?, simulated: shape.n })

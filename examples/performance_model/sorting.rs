@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use gpu_benches::shapes::{Cut, Op, Shape, measure};
+use gpu_benches::shapes::{Cut, Op, Shape, measure, offsets};
 use gpu_core::Device;
 use gpu_examples::predicted::{Counted, side_by_side};
 use gpu_model::waves::{Counts, simulated};
@@ -95,6 +95,15 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
         // A grid that is the same for both does not grow, nor one that stops growing between them.
         let is_same = growth > 1.0 && of_small.blocks == of_large.blocks;
         let stops = is_same || growth > 1.0 && stops_growing(of_small.blocks, of_large.blocks, growth);
+        if growth > 1.0 && matches!(shape.cut, Cut::Varied(_) | Cut::PowerLaw) && of_large.kernel != "fill" {
+            let blocks = blocks_of_segments(shape, [(small, of_small), (large, of_large)]);
+            let (small, large) = ((of_small, small.len as f64), (of_large, large.len as f64));
+            counted.push_scaled(small, large, all, None)?;
+            for launches in [&mut counted.launches, &mut counted.smaller] {
+                launches.last_mut().into_iter().for_each(|launch| launch.blocks = blocks);
+            }
+            continue;
+        }
         if is_same && is_one {
             // Of an array that is filtered the sample is as large, and the last block has a few candidates more.
             counted.launches.push(of_large.clone());
@@ -106,6 +115,18 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
         counted.push_scaled((of_small, least), (of_large, large.len as f64), all, blocks)?;
     }
     Ok(counted)
+}
+
+/// The grid of a launch that goes over segments of several lengths: a thread classifies one; of tiles there are some for
+/// the classes, and beside them as many as elements make.
+fn blocks_of_segments(shape: Shape, [(small, of_small), (large, of_large)]: [(Shape, &Counts); 2]) -> u64 {
+    if of_large.kernel == "segmented_classify" {
+        let segments = offsets(shape.len, shape.cut).len() as u64 - 1;
+        return segments.div_ceil(of_large.threads.into());
+    }
+    let [few, many] = [of_small, of_large].map(|launch| launch.blocks as f64);
+    let each = (many - few) / (large.len - small.len) as f64;
+    (many + each * (shape.len - large.len) as f64).ceil() as u64
 }
 
 fn simulate(shape: Shape, counting: &Counting) -> Result<Vec<Counts>, String> {

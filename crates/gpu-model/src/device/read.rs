@@ -215,6 +215,7 @@ pub(super) fn device(text: &str) -> Result<Device> {
         tensor: optional(&top, "tensor", |section| {
             Ok(Tensor {
                 peak: section.quantity("peak")?,
+                warpgroups: section.percentage("warpgroups")?,
                 warps: section.percentage("warps")?,
                 source: section.text("source")?,
             })

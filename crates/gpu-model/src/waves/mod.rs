@@ -31,7 +31,7 @@
 //! issue      = I · instructions / (P · S · f)                arithmetic = I · operations / peak
 //! l1         = I · (lines + wavefronts + exchanges) / (S · f)    one memory serves all, a line or a pass a cycle
 //! integers   = I · integers / (P / 2 · S · f)                units that half of the lanes have
-//! tensor     = I · (warpgroups + warps / tensor.warps) / tensor.peak
+//! tensor     = I · (warpgroups / tensor.warpgroups + warps / tensor.warps) / tensor.peak
 //! l2         = bytes read from it / (l2 · f)
 //! stores     = max(stored / stores, I · stored · store / (S · f))
 //! memory     = 2m / (copy · bandwidth) + (read − m) / (read · bandwidth) + (written − m) / (write · bandwidth)
@@ -331,7 +331,7 @@ fn tensor(device: &Device, counts: &Counts) -> Result<Seconds> {
         return Ok(Seconds(0.0));
     }
     let given = device.tensor()?;
-    Ok(Seconds((warpgroups + warps / given.warps.0) / given.peak.0))
+    Ok(Seconds((warpgroups / given.warpgroups.0 + warps / given.warps.0) / given.peak.0))
 }
 
 /// What a block takes on a multiprocessor that it has for itself, beside its waits: its busiest level.
