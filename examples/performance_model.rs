@@ -27,6 +27,8 @@
 
 #[path = "performance_model/cases.rs"]
 mod cases;
+#[path = "performance_model/changed.rs"]
+mod changed;
 #[path = "performance_model/counter.rs"]
 mod counter;
 #[path = "performance_model/errors.rs"]
@@ -161,6 +163,8 @@ struct Line {
     /// In microseconds, model by model.
     literature: BTreeMap<Model, f64>,
     cached: bool,
+    /// It was measured of kernels that have changed since (`performance_model/changed.rs`): that does not count.
+    outdated: bool,
     /// Judged only: not looked at while formulas were sought.
     held_out: bool,
     #[serde(skip)]
@@ -210,7 +214,10 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         for error in &failed {
             eprintln!("not predicted: {error}");
         }
-        let errors = Errors::of(&device, counter, &lines)?;
+        let outdated = lines.iter().filter(|line| line.outdated).count();
+        lines.retain(|line| line.measured_microseconds.is_some() || !options.measured);
+        let mut errors = Errors::of(&device, counter, &lines)?;
+        errors.outdated = outdated;
         if options.json {
             lines.iter().try_for_each(|line| serde_json::to_string(line).map(|text| println!("{text}")))?;
             println!("{}", serde_json::to_string(&errors)?);
@@ -275,8 +282,12 @@ fn counter<'a>(
 }
 
 fn line(row: Measured, device: &Device, counter: &mut Counter) -> Result<Line, Box<dyn Error>> {
-    let Measured { kernel, size, microseconds, repeated, role } = row;
+    let Measured { kernel, size, repeated, role, .. } = row;
     let found = counter.found(kernel, size)?;
+    // What was measured of other kernels than those that are counted is no time of theirs.
+    let launched = found.counted.launches.iter().map(|launch| launch.kernel.as_str());
+    let outdated = changed::is_outdated(launched, row.moment);
+    let microseconds = row.microseconds.filter(|_| !outdated);
     let start = Instant::now();
     let cached = repeated && found.is_kept(counter.l2());
     let Predicted { sequence, error: scaling } = found.counted.predict(device, cached)?;
@@ -309,6 +320,7 @@ fn line(row: Measured, device: &Device, counter: &mut Counter) -> Result<Line, B
         roofline_error: off(roofline),
         literature,
         cached,
+        outdated,
         held_out: role != Role::Seen,
         row,
     })

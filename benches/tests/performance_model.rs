@@ -146,7 +146,9 @@ fn any_case_of_the_benchmarks_is_predicted() {
     assert_eq!(rows.len(), 5 + 6 + 1 + 2 + 2 + 1 + 1, "{errors}");
     for row in rows {
         let number = |field: &str| row[field].as_f64().unwrap_or_else(|| panic!("{field} in {row}"));
-        assert!(number("error").abs() < 50.0 && number("scaling_error") < 10.0, "{row}");
+        // Of kernels that have changed since they were timed there is nothing to compare with.
+        let is_near = row["outdated"] == true || number("error").abs() < 50.0;
+        assert!(is_near && number("scaling_error") < 10.0, "{row}");
         assert!(number("launches") >= 1.0 && number("prediction_seconds") > 0.0, "{row}");
     }
     // A selection clears nothing before it begins.
@@ -155,21 +157,21 @@ fn any_case_of_the_benchmarks_is_predicted() {
 }
 
 /// A shape of each family that has a program of its own, on the device that has timed it, within half of what was
-/// measured and the time that a prediction may take. Products on the tensor cores of one size are bound by them or by
-/// what they read from the second-level cache, sorts by comparing keys.
+/// measured and the time that a prediction may take. Products on the tensor cores are bound by them, sorts by comparing
+/// keys, and random reads of a vector that the second-level cache has by lone sectors.
 #[test]
 fn families_of_programs_of_their_own_are_predicted() {
     let kernels = [
         ("top_k/f64/200020", "selections", "latency"),
         ("segmented_sort/f64/2486660", "sorts of segments", "integers"),
-        ("gemm_tensor/bf16/bf16/8192/8192/8192/nn", "products of 16 bits", "l2"),
-        ("gemm_tensor/tf32/f32/2048", "products of tf32", "l2"),
-        ("gemm_tensor/i8/i32/8192/8192/8192/nt", "products of bytes", "l2"),
+        ("gemm_tensor/bf16/bf16/8192/8192/8192/nn", "products of 16 bits", "tensor"),
+        ("gemm_tensor/tf32/f32/2048", "products of tf32", "tensor"),
+        ("gemm_tensor/i8/i32/8192/8192/8192/nt", "products of bytes", "tensor"),
         ("potrf/f64/16/100000", "factors of batches", "integers"),
         ("potrf/f64/2048", "factors of large matrices", "latency"),
         ("potrs/f64/8/100000/l/0/1", "systems of factors", "integers"),
         ("syrk/f64/2048", "symmetric updates", "arithmetic"),
-        ("sparse/spmv/Thread/random", "sparse products", "memory"),
+        ("sparse/spmv/Thread/random", "sparse products", "l2"),
         ("sparse/solve/Free/band", "sparse systems", "chain"),
         ("sparse/transpose/laplacian", "sparse transpositions", "latency"),
     ];
@@ -187,6 +189,23 @@ fn families_of_programs_of_their_own_are_predicted() {
         assert!(seconds.is_none_or(|seconds| seconds <= PROCESSOR_SECONDS), "{row}");
     }
     assert_eq!(errors["judged_rows"], kernels.len(), "{errors}");
+}
+
+/// Sums by keys and of segments are of as many blocks as there is room for, each with several tiles, and rows of
+/// kernels that have changed since do not count: on the H200 sums by keys, whose first kernel has.
+#[test]
+fn blocks_share_what_is_long() {
+    let arguments =
+        ["--json", "--measured", "--kernel", "segments,reduce_by_key/f32/2^8", "--device", "h200,h100"];
+    let lines = json(EXAMPLE, &arguments);
+    let rows: Vec<_> = lines.iter().filter(|line| line["kernel"].is_string()).collect();
+    assert_eq!(rows.len(), 6 + 7);
+    for row in rows {
+        assert!(row["error"].as_f64().is_some_and(|error| error.abs() < 35.0), "{row}");
+        assert_eq!(row["outdated"], false, "{row}");
+    }
+    let outdated: Vec<_> = lines.iter().filter_map(|line| line["outdated"].as_u64()).collect();
+    assert_eq!(outdated, [1, 0]);
 }
 
 #[test]

@@ -27,11 +27,14 @@ use super::{product, steps};
 /// Elements that are simulated at most; counts of more are scaled from those of as many and of half of them.
 const SIMULATED: usize = 1 << 17;
 /// The same of what takes many passes: a prediction is to take no more than some two seconds.
-const SIMULATED_PASSES: usize = 1 << 16;
+const SIMULATED_PASSES: usize = 3 << 14;
 /// Elements of what is launched for a sample of its blocks.
 const SAMPLED: usize = 1 << 22;
 /// The same of what as many blocks share as there is room for: each is to have several tiles.
 const SHARED: usize = 1 << 24;
+/// The same of filters whose blocks have the more rows the more taps there are, where there are enough blocks: of more
+/// elements they would have more, which takes too long.
+const TALL: usize = 1 << 23;
 /// The bytes that those have at most.
 const SAMPLED_BYTES: usize = 1 << 24;
 /// Blocks of such a sample.
@@ -201,7 +204,7 @@ impl Counting {
     /// Those of the simulator; a case whose launches are others when it is smaller, so that nothing can be scaled.
     pub fn count(&self, case: Case) -> Result<(Counted, f64), Box<dyn Error>> {
         let most = match (case.op, case.element) {
-            (Op::Sort | Op::SortPairs, _) => SIMULATED_PASSES,
+            (Op::Sort | Op::SortPairs | Op::ReduceByKey, _) => SIMULATED_PASSES,
             _ => SIMULATED,
         };
         let (mut counted, bytes) = match case.op {
@@ -231,8 +234,8 @@ impl Counting {
         Ok((counted, bytes))
     }
 
-    /// What sums by keys count. Where runs begin is found by blocks that wait for each other, of a small array; the sums
-    /// themselves are the kernel that adds segments of these lengths.
+    /// What sums by keys count. Where runs begin is found by blocks that wait for each other, of a small array; the
+    /// sums themselves are the kernel that adds segments of these lengths.
     fn sums_by_keys(&self, case: Case, most: usize) -> Result<(Counted, f64), Box<dyn Error>> {
         let (mut counted, bytes) = self.scaled(case, most, None, false)?;
         let (sums, _) = self.sampled(Case { op: Op::Segments, ..case })?;
@@ -251,6 +254,7 @@ impl Counting {
     fn sampled(&self, case: Case) -> Result<(Counted, f64), Box<dyn Error>> {
         let most = match case.op {
             Op::Segments => SHARED,
+            Op::Filter11 => TALL,
             _ => SAMPLED.min(SAMPLED_BYTES / element_bytes(case)),
         };
         let (mut counted, bytes) = self.scaled_from(case, most, Some(BLOCKS))?;

@@ -53,6 +53,8 @@ pub struct Errors {
     pub tuned: Vec<Tuned>,
     /// Rows without a time to compare with: they are predicted only.
     pub not_measured: usize,
+    /// Rows with a time of kernels that have changed since, which does not count.
+    pub outdated: usize,
     /// The kernel whose counting and prediction took longest, and how long, in seconds.
     pub slowest: String,
     pub slowest_seconds: f64,
@@ -134,6 +136,7 @@ impl Errors {
             sizes: tuned.len(),
             fastest: tuned.iter().filter(|row| row.predicted == row.measured).count(),
             tuned,
+            outdated: lines.iter().filter(|line| line.outdated).count(),
             not_measured: lines.iter().filter(|line| line.measured_microseconds.is_none()).count(),
             slowest: slowest.map(|line| line.kernel.clone()).unwrap_or_default(),
             slowest_seconds: slowest.map_or(0.0, |line| line.prediction_seconds),

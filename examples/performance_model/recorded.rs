@@ -10,6 +10,7 @@ use gpu_benches::suite::{Case, Op, Shape, Type, cases};
 use gpu_examples::predicted::Subject;
 use serde::Deserialize;
 
+use super::changed::moment;
 use super::quantile;
 use super::shapes::{self, Shape as Shaped};
 
@@ -145,17 +146,19 @@ pub struct Measured {
     pub repeated: bool,
     /// What it was to the model.
     pub role: Role,
+    /// When it was measured ([`moment`]).
+    pub moment: u64,
 }
 
 impl Measured {
-    fn new(kernel: Kernel, size: usize, microseconds: f64, repeated: bool) -> Self {
-        Self { kernel, size, microseconds: Some(microseconds), repeated, role: kernel.role() }
+    fn new(kernel: Kernel, size: usize, (microseconds, moment): (f64, u64), repeated: bool) -> Self {
+        Self { kernel, size, microseconds: Some(microseconds), repeated, role: kernel.role(), moment }
     }
 
     /// What `--measure` has just timed: variants on one input.
     pub fn now(kernel: Kernel, size: usize, microseconds: f64) -> Self {
         let repeated = matches!(kernel, Kernel::Subject(_));
-        Self { kernel, size, microseconds: Some(microseconds), repeated, role: Role::Later }
+        Self { kernel, size, microseconds: Some(microseconds), repeated, role: Role::Later, moment: u64::MAX }
     }
 
     /// What was not measured, of its usual size.
@@ -165,7 +168,7 @@ impl Measured {
             Kernel::Case(case) => case.elements(),
             Kernel::Shape(shape) => shape.size(),
         };
-        Self { kernel, size, microseconds: None, repeated: false, role: Role::Later }
+        Self { kernel, size, microseconds: None, repeated: false, role: Role::Later, moment: u64::MAX }
     }
 }
 
@@ -176,6 +179,7 @@ struct TimedRow {
     size: Option<usize>,
     measured_microseconds: Option<f64>,
     repeated: Option<bool>,
+    date: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -207,9 +211,10 @@ impl Source {
         for line in lines(self.variants) {
             let VariantRow { variant, block, size, microseconds } = serde_json::from_str(line)?;
             let name = if variant == "fast" { variant } else { format!("{variant}_{block}") };
-            all.push(Measured::new(one(&format!("transpose/{name}"))?, size, microseconds, true));
+            // Before all that has a date.
+            all.push(Measured::new(one(&format!("transpose/{name}"))?, size, (microseconds, 0), true));
         }
-        let mut fast = BTreeMap::<(&str, u64), Vec<f64>>::new();
+        let mut fast = BTreeMap::<(&str, u64), (Vec<f64>, u64)>::new();
         for record in records(self.fast)? {
             let subject = record.subject;
             let key = match (subject.op.as_str(), subject.element.as_str(), subject.rows, subject.cols) {
@@ -222,13 +227,21 @@ impl Source {
                 ("sum", "u8", ..) => ("sum_of/u8", subject.n),
                 _ => continue,
             };
-            fast.entry(key).or_default().push(record.ms_median * 1e3);
+            let (times, last) = fast.entry(key).or_default();
+            times.push(record.ms_median * 1e3);
+            *last = moment(&record.provenance.date).max(*last);
         }
-        for ((name, size), mut times) in fast {
-            all.push(Measured::new(one(name)?, usize::try_from(size)?, quantile(&mut times, 0.5), false));
+        for ((name, size), (mut times, last)) in fast {
+            let time = (quantile(&mut times, 0.5), last);
+            all.push(Measured::new(one(name)?, usize::try_from(size)?, time, false));
         }
-        let cases = self.newest()?.into_iter().filter(|(case, _)| !is_subject(*case));
-        all.extend(cases.map(|(case, time)| Measured::new(Kernel::Case(case), case.elements(), time, false)));
+        let products = shapes::products(self.shapes)?;
+        for (case, time) in self.newest()?.into_iter().filter(|(case, _)| !is_subject(*case)) {
+            // A product that was timed later by the program for products' shapes, on one input.
+            let later = products.iter().find(|(name, (_, then))| *name == case.name() && *then > time.1);
+            let (time, repeated) = later.map_or((time, false), |(_, later)| (*later, true));
+            all.push(Measured::new(Kernel::Case(case), case.elements(), time, repeated));
+        }
         let shapes = shapes::newest(self.shapes)?.into_iter();
         all.extend(shapes.map(|(shape, time)| Measured::new(Kernel::Shape(shape), shape.size(), time, true)));
         for row in timed(self.measured)? {
@@ -241,8 +254,8 @@ impl Source {
         Ok(all)
     }
 
-    /// The microseconds of every case of which there is a result, in the order of the cases.
-    fn newest(&self) -> Result<Vec<(Case, f64)>, serde_json::Error> {
+    /// The microseconds of every case of which there is a result, and when it was measured, in the order of the cases.
+    fn newest(&self) -> Result<Vec<(Case, (f64, u64))>, serde_json::Error> {
         type Newest = (String, Vec<f64>);
         let mut newest: BTreeMap<String, Newest> = BTreeMap::new();
         for record in records(self.cases)? {
@@ -255,9 +268,9 @@ impl Source {
             }
         }
         let found = cases_of_ours().filter_map(|case| {
-            let (_, times) = newest.get_mut(&key(&case.subject()))?;
+            let (date, times) = newest.get_mut(&key(&case.subject()))?;
             times.sort_by(f64::total_cmp);
-            Some((case, times[times.len() / 2]))
+            Some((case, (times[times.len() / 2], moment(date))))
         });
         Ok(found.collect())
     }
@@ -289,7 +302,8 @@ fn timed(texts: &[&str]) -> Result<Vec<Measured>, Box<dyn Error>> {
         };
         let kernel = all.iter().copied().find(|kernel| kernel.name() == name);
         let kernel = kernel.ok_or_else(|| format!("there is no `{name}`, which was measured"))?;
-        rows.push(Measured { kernel, size, microseconds: Some(microseconds), repeated, role: Role::Later });
+        let (role, moment) = (Role::Later, moment(&row.date.unwrap_or_default()));
+        rows.push(Measured { kernel, size, microseconds: Some(microseconds), repeated, role, moment });
     }
     Ok(rows)
 }
@@ -360,7 +374,7 @@ mod tests {
             {
                 assert!(all.iter().any(|(case, _)| case.op.name() == op), "{op} on {}", source.device);
             }
-            assert!(all.iter().all(|(_, time)| *time > 0.0));
+            assert!(all.iter().all(|(_, (time, _))| *time > 0.0));
             let held_out = all.iter().filter(|(case, _)| is_held_out(*case)).count();
             assert!(3 * held_out > all.len() && 3 * held_out < 2 * all.len(), "{held_out} of {}", all.len());
         }
@@ -371,7 +385,8 @@ mod tests {
         let [h200, _] = &SOURCES;
         let (all, records) = (h200.newest().expect("results"), records(h200.cases).expect("results"));
         for name in ["gemm/f32/4096x4096", "scan/f32/2^28", "max/f64/2^20"] {
-            let (case, time) = all.iter().find(|(case, _)| case.name() == name).expect("it was measured");
+            let (case, (time, _)) =
+                all.iter().find(|(case, _)| case.name() == name).expect("it was measured");
             let subject = case.subject();
             let of_case: Vec<&Record> = records.iter().filter(|one| one.subject == subject).collect();
             let last = of_case.iter().map(|one| &one.provenance.date).max().expect("it was measured");

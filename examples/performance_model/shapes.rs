@@ -16,6 +16,7 @@ use gpu_model::units::Bytes;
 use serde::Deserialize;
 
 use super::cases::Counting;
+use super::changed::moment;
 use super::sparse::{self, Operation};
 use super::{factor, level3, sorting, tensor};
 
@@ -170,12 +171,11 @@ impl Shape {
     }
 }
 
-/// The microseconds of the shapes of which there is a result, the newest one.
-///
-/// # Errors
-/// Where a line is no result.
-pub fn newest(texts: &[&str]) -> Result<Vec<(Shape, f64)>, serde_json::Error> {
-    let mut newest: HashMap<(String, String), (String, f64)> = HashMap::new();
+/// Of each suite and shape the newest result: its microseconds, and when it was measured.
+type Newest = HashMap<(String, String), (f64, u64)>;
+
+fn results(texts: &[&str]) -> Result<Newest, serde_json::Error> {
+    let mut newest = Newest::new();
     for line in texts.iter().flat_map(|text| text.lines()) {
         let Line { suite, peer, shape: Some(shape), operation, algorithm, ms_median, date } =
             serde_json::from_str(line)?
@@ -185,14 +185,41 @@ pub fn newest(texts: &[&str]) -> Result<Vec<(Shape, f64)>, serde_json::Error> {
         let words = [operation.unwrap_or_default(), algorithm.unwrap_or_default(), shape];
         let name = words.iter().filter(|word| !word.is_empty()).map(String::as_str).collect::<Vec<_>>();
         let of_shape = newest.entry((suite, name.join(" "))).or_default();
-        if peer == gpu_benches::report::OURS && date >= of_shape.0 {
-            *of_shape = (date, ms_median * 1e3);
+        if peer == gpu_benches::report::OURS && moment(&date) >= of_shape.1 {
+            *of_shape = (ms_median * 1e3, moment(&date));
         }
     }
+    Ok(newest)
+}
+
+/// The newest results of square products of row-major matrices, by the names of the benchmarks' cases.
+///
+/// # Errors
+/// Where a line is no result.
+pub fn products(texts: &[&str]) -> Result<Vec<(String, (f64, u64))>, serde_json::Error> {
+    let results = results(texts)?;
+    let square = |((suite, shape), time): (&(String, String), &(f64, u64))| {
+        let words: Vec<&str> = shape.split(' ').collect();
+        match words[..] {
+            ["gemm", element, m, n, k, "nn", "0"] if suite == "product-shapes" && m == n && n == k => {
+                Some((format!("gemm/{element}/{m}x{n}"), *time))
+            }
+            _ => None,
+        }
+    };
+    Ok(results.iter().filter_map(square).collect())
+}
+
+/// The microseconds of the shapes of which there is a result, the newest one, and when it was measured.
+///
+/// # Errors
+/// Where a line is no result.
+pub fn newest(texts: &[&str]) -> Result<Vec<(Shape, (f64, u64))>, serde_json::Error> {
+    let newest = results(texts)?;
     let found = Shape::all().into_iter().filter_map(|shape| {
         let (suite, name) = shape.result();
-        let (_, time) = newest.get(&(suite.to_owned(), name))?;
-        (*time > 0.0).then_some((shape, *time))
+        let time = newest.get(&(suite.to_owned(), name))?;
+        (time.0 > 0.0).then_some((shape, *time))
     });
     Ok(found.collect())
 }
@@ -225,12 +252,21 @@ mod tests {
         };
         let text = [line("ours", 2.0, "2"), line("ours", 3.0, "1"), line("cusolver", 4.0, "3")].join("\n");
         let [(shape, time)] = newest(&[&text]).expect("they are lines")[..] else { panic!("there is one") };
-        assert_eq!((shape.name().as_str(), time), ("potrf/f64/512/1/l/0/0/0", 2000.0));
+        assert_eq!((shape.name().as_str(), time), ("potrf/f64/512/1/l/0/0/0", (2000.0, 2)));
         let sparse = r#"{"suite":"sparse","peer":"ours","shape":"band 200000 16 0 0","operation":"spmv",
             "algorithm":"Thread","ms_median":0.5,"date":"1"}"#;
         let [(shape, time)] = newest(&[&sparse.replace('\n', "")]).expect("a line")[..] else {
             panic!("there is one")
         };
-        assert_eq!((shape.family(), time), ("sparse products", 500.0));
+        assert_eq!((shape.family(), time), ("sparse products", (500.0, 1)));
+        let product = |shape: &str| {
+            format!(
+                r#"{{"suite":"product-shapes","peer":"ours","shape":"{shape}","ms_median":3.0,"date":"7"}}"#
+            )
+        };
+        let lines =
+            ["gemm f32 64 64 64 nn 0", "gemm f32 64 64 32 nn 0", "gemm f32 64 64 64 tn 0"].map(product);
+        let found = products(&[&lines.join("\n")]).expect("lines");
+        assert_eq!(found, [("gemm/f32/64x64".to_owned(), (3000.0, 7))]);
     }
 }

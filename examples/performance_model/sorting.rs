@@ -117,8 +117,8 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
     Ok(counted)
 }
 
-/// The grid of a launch that goes over segments of several lengths: a thread classifies one; of tiles there are some for
-/// the classes, and beside them as many as elements make.
+/// The grid of a launch that goes over segments of several lengths: a thread classifies one; of tiles there are some
+/// for the classes, and beside them as many as elements make.
 fn blocks_of_segments(shape: Shape, [(small, of_small), (large, of_large)]: [(Shape, &Counts); 2]) -> u64 {
     if of_large.kernel == "segmented_classify" {
         let segments = offsets(shape.len, shape.cut).len() as u64 - 1;

@@ -27,6 +27,8 @@ const BLOCKS: u32 = 8;
 /// Rows that are simulated as a whole, and those of systems in which rows wait for the row before.
 const WHOLE: [u32; 2] = [1 << 11, 1 << 12];
 const BAND: [u32; 2] = [1 << 9, 1 << 10];
+/// The same where there are several right-hand sides.
+const MANY: [u32; 2] = [1 << 10, 1 << 11];
 
 /// Bytes of a sector.
 const SECTOR: f64 = 32.0;
@@ -206,7 +208,10 @@ fn read_at_random(launches: &mut [Counts], structure: Structure, operation: Oper
         ((once - launch.memory_written.0).max(0.0), misses_before(vector, once / reads, l2))
     };
     launch.memory_read = Bytes(reads * missed * read.max(GRANULE) + streamed);
-    launch.l2_read = Bytes(launch.l2_read.0.max(reads * read.max(SECTOR)));
+    // A slice of the second-level cache gives two sectors a cycle (NVIDIA, A100 architecture whitepaper), and a lone
+    // one takes all of it.
+    let lone = reads * (GRANULE - read.max(SECTOR)).max(0.0);
+    launch.l2_read = Bytes(launch.l2_read.0.max(reads * read.max(SECTOR)) + lone);
 }
 
 /// The passes of the sort by columns of a transposition, of which more rows take more; and, of a random structure, what
@@ -242,12 +247,11 @@ pub fn count(
         return Err("levels that are large are launches of their own, those of a small matrix are not".into());
     }
     let is_band = structure.kind == Kind::Band && algorithm.is_some();
-    let sizes = if is_sampled {
-        SAMPLED
-    } else if is_band {
-        BAND
-    } else {
-        WHOLE
+    let sizes = match operation {
+        _ if is_sampled => SAMPLED,
+        _ if is_band => BAND,
+        Operation::SolveMany(_) => MANY,
+        _ => WHOLE,
     };
     let smaller = sizes.map(|rows| shrunk(structure, rows));
     let caches = match is_beyond(structure, operation, counting.l2.0) {

@@ -50,6 +50,8 @@ impl Subject {
     fn largest(self) -> usize {
         match self {
             Self::Transpose(_) => 512,
+            // Of the textbook's, in which threads add a few elements each, half takes as long as all of the fast ones.
+            Self::Sum(reductions::Summation::Textbook(_)) => 1 << 17,
             Self::Sum(_) | Self::SumOf(_) => 1 << 18,
             Self::Scan(_) => 1 << 16,
             // Whole blocks of a row a thread, and of four.
@@ -65,6 +67,11 @@ impl Subject {
             Self::Transpose(_) | Self::Blur(..) => self.largest() / 4 * 3,
             _ => self.largest() / 2,
         }
+    }
+
+    /// Whether a block alone tells all: they do the same, and take long.
+    fn is_alike(self) -> bool {
+        matches!(self, Self::Gemv(Way::Textbook(GemvVariant::Rows(_)), _))
     }
 
     /// How many of its blocks are simulated, if not all.
@@ -220,7 +227,11 @@ impl Subject {
         let launches = self.launches(size)?;
         let mut wanted: Vec<(Self, usize)> = Vec::new();
         for &Launch { of, size, .. } in &launches {
-            let sizes = if size <= of.largest() { vec![size] } else { vec![of.smaller(), of.largest()] };
+            let sizes = match () {
+                _ if size <= of.largest() => vec![size],
+                _ if of.is_alike() => vec![of.largest()],
+                _ => vec![of.smaller(), of.largest()],
+            };
             wanted.extend(sizes.into_iter().map(|size| (of, size)));
         }
         wanted.dedup();
@@ -249,6 +260,16 @@ impl Subject {
                 let as_it_is = of(one, size, number)?;
                 counted.smaller.extend_from_slice(as_it_is);
                 counted.launches.extend_from_slice(as_it_is);
+                continue;
+            }
+            if one.is_alike() {
+                for launch in of(one, large, number)? {
+                    let work = one.work(large);
+                    let scaled = scale((launch, work / 2.0), (launch, work), one.work(size), None)?.counts;
+                    let scaled = Counts { blocks: blocks.unwrap_or(scaled.blocks), ..scaled };
+                    counted.smaller.push(scaled.clone());
+                    counted.launches.push(scaled);
+                }
                 continue;
             }
             let (of_small, of_large) = (of(one, small, number)?, of(one, large, number)?);
