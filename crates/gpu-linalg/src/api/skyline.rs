@@ -41,7 +41,8 @@ pub struct BlockSkyline {
 impl BlockSkyline {
     /// The skyline of `n` × `n` matrices in blocks of `side` rows and columns, the last ones smaller where `side` does
     /// not divide `n`: `first[i]` is the first block of block row `i`. Any side will do; the kernels' tiles are of 128,
-    /// and what they have left of a skyline counts as zero. Copies tables to `device`: a word a row, six a tile, or twelve.
+    /// and what they have left of a skyline counts as zero. Copies tables to `device`: a word a row, six a tile, or
+    /// twelve.
     ///
     /// # Errors
     /// [`Error::SkylineSide`] of 0, [`Error::SkylineRows`] where `first` is not as long as there are block rows,

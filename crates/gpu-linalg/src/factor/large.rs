@@ -1,7 +1,7 @@
 //! Large matrices, left-looking: by a single launch, where the device has the memory and the instructions for that.
-//! Else one after the other, step by step of columns, with the same bits: what is before them is multiplied and goes to scratch memory,
-//! from where the step's kernels add it; so nothing but the triangle is written, and a product reads what nobody
-//! writes.
+//! Else one after the other, step by step of columns, with the same bits: what is before them is multiplied and goes to
+//! scratch memory, from where the step's kernels add it; so nothing but the triangle is written, and a product reads
+//! what nobody writes.
 
 use gpu_core::{Stream, View, ViewMut};
 

@@ -303,8 +303,8 @@ impl<R: Computed> Parts<R> {
         if *number < count {
             let [last, base] = self.lengths.read_vec::<2>(2 * *number);
             let left = last - *offset;
-            // Mutants: parts of several tiles are of segments of more than 2048, one of a tile and an element too: of those a
-            // test has some on a GPU.
+            // Mutants: parts of several tiles are of segments of more than 2048, one of a tile and an element too: of
+            // those a test has some on a GPU.
             let is_last = left < tile::<R::Item>();
             let length = if is_last { left + 1 } else { tile::<R::Item>() };
             let marked = self.firsts.read(*number);

@@ -75,8 +75,8 @@ fn select<S: Source, const P: usize, const L: usize>(
     if thread == 0 {
         held.count.write(0, 0);
     }
-    // Mutants: all digits are always enough, unless something else changes the keys meanwhile; more than are needed select the
-    // same.
+    // Mutants: all digits are always enough, unless something else changes the keys meanwhile; more than are needed
+    // select the same.
     while less + among > enough && shift > 0 {
         keep_rolled();
         let known = shift;
