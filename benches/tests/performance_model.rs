@@ -75,7 +75,7 @@ fn the_model_is_as_good_as_it_has_to_be() {
         for family in
             ["transpose", "sum", "scan", "gemv of f32", "gemv of f64", "product", "blur of radius 2"]
         {
-            assert!(families[family][0].as_u64().is_some_and(|pairs| pairs >= 5), "{family}: {errors}");
+            assert!(families[family][0].as_u64().is_some_and(|pairs| pairs >= 3), "{family}: {errors}");
         }
     }
     for line in lines.iter().filter(|line| line["kernel"].is_string()) {

@@ -32,9 +32,6 @@ const SIMULATED_PASSES: usize = 3 << 14;
 const SAMPLED: usize = 1 << 22;
 /// The same of what as many blocks share as there is room for: each is to have several tiles.
 const SHARED: usize = 1 << 24;
-/// The same of filters whose blocks have the more rows the more taps there are, where there are enough blocks: of more
-/// elements they would have more, which takes too long.
-const TALL: usize = 1 << 23;
 /// The bytes that those have at most.
 const SAMPLED_BYTES: usize = 1 << 24;
 /// Blocks of such a sample.
@@ -254,7 +251,6 @@ impl Counting {
     fn sampled(&self, case: Case) -> Result<(Counted, f64), Box<dyn Error>> {
         let most = match case.op {
             Op::Segments => SHARED,
-            Op::Filter11 => TALL,
             _ => SAMPLED.min(SAMPLED_BYTES / element_bytes(case)),
         };
         let (mut counted, bytes) = self.scaled_from(case, most, Some(BLOCKS))?;

@@ -246,6 +246,9 @@ pub fn count(
     if algorithm == Some(Algorithm::Levels) && structure.kind != Kind::Band {
         return Err("levels that are large are launches of their own, those of a small matrix are not".into());
     }
+    if matches!(operation, Operation::SolveMany(_)) && structure.kind == Kind::Laplacian {
+        return Err("a small cube is solved by another kernel than a large one".into());
+    }
     let is_band = structure.kind == Kind::Band && algorithm.is_some();
     let sizes = match operation {
         _ if is_sampled => SAMPLED,

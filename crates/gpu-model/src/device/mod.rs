@@ -159,8 +159,7 @@ pub struct Atomics {
 pub struct Tensor {
     /// Operations a second on elements of 16 bits, dense; of 32 bits they do half as many, of 8 bits twice.
     pub peak: FlopPerSecond,
-    /// How much of that they do for warpgroups (`wgmma`) in long products: the clock is lower while all of them
-    /// multiply.
+    /// How much of that they do for warpgroups (`wgmma`) in long products.
     pub warpgroups: Fraction,
     /// How much of the peak they do for warps (`mma`).
     pub warps: Fraction,
