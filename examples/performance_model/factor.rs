@@ -22,7 +22,7 @@ const ROWS: usize = 256;
 /// The most rows of a matrix of which there is time for three.
 const FEW: usize = 128;
 /// Matrices of a batch of which a few blocks are simulated.
-const COUNT: usize = 256;
+const COUNT: usize = 320;
 
 /// Bytes of an element.
 fn bytes(shape: Shape) -> usize {
@@ -135,9 +135,9 @@ fn grown(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
     Ok(counted)
 }
 
-/// A large matrix, by a launch whose blocks take tile after tile. Of t rows of tiles t (t + 1) / 2 are solved or
+/// Large matrices, by a launch whose blocks take tile after tile. Of t rows of tiles t (t + 1) / 2 are solved or
 /// factored, and t (t² - 1) / 6 products of two are taken off before. What either does follows from two and from three
-/// rows of tiles.
+/// rows of tiles. A batch does all of it as often as it has matrices.
 fn tiled(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
     let sizes = [2, 3].map(|rows| rows * STEP);
     let [small, large] = side_by_side(sizes, |n| simulate(Shape { n, count: 1, ..shape }, None, counting))?;
@@ -145,10 +145,13 @@ fn tiled(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
         return Err(format!("{shape}: other numbers of rows have other launches").into());
     }
     let multiprocessors = Device::simulator().planned_multiprocessors() as usize;
-    let rows = shape.n as f64 / STEP as f64;
+    let (rows, count) = (shape.n as f64 / STEP as f64, shape.count as f64);
     let (solved, products) = (rows * (rows + 1.0) / 2.0, rows * (rows * rows - 1.0) / 6.0);
     // Two rows of tiles have a product and three tiles, three have four and six.
     let of_large = (3.0 * products - solved) / 6.0;
+    // From the first pivot to the last; or the tiles of a block, where others' have as many.
+    let all_tiles = shape.count * tiles(shape.n);
+    let turns = rows.max(all_tiles as f64 / multiprocessors as f64);
     let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: sizes[1] };
     for (small, large) in small.iter().zip(&large) {
         if large.kernel == "fill" {
@@ -156,24 +159,24 @@ fn tiled(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
             counted.smaller.push(small.clone());
             continue;
         }
-        let all = combined(&[(small.clone(), products - 4.0 * of_large), (large.clone(), of_large)]);
+        let parts = [(small.clone(), count * (products - 4.0 * of_large)), (large.clone(), count * of_large)];
         let path = |mut launch: Counts| {
-            let area = (rows / 3.0).powi(2);
-            // The matrix itself is read and written once.
+            let area = count * (rows / 3.0).powi(2);
+            // The matrices themselves are read and written once.
             launch.memory_read = large.memory_read * area;
             launch.memory_written = large.memory_written * area;
-            // From the first pivot to the last: what the block that does most of it does for two tiles on the diagonal.
+            // What the block that does most of it does for two tiles on the diagonal.
             launch.waits = large.waits;
-            launch.waits.shared = (small.waits.shared + small.last.shared) * rows;
-            launch.waits.computing = small.waits.computing * rows;
+            launch.waits.shared = (small.waits.shared + small.last.shared) * turns;
+            launch.waits.computing = small.waits.computing * turns;
             (launch.waits.turns, launch.last) = (0.0, small.last);
             launch.last.shared = 0.0;
             launch.chain = (rows - 1.0).max(0.0);
-            launch.blocks = tiles(shape.n).min(multiprocessors) as u64;
+            launch.blocks = all_tiles.min(multiprocessors) as u64;
             launch
         };
-        counted.launches.push(path(all));
-        counted.smaller.push(path(large.clone().times(products / 4.0)));
+        counted.launches.push(path(combined(&parts)));
+        counted.smaller.push(path(large.clone().times(count * products / 4.0)));
     }
     Ok(counted)
 }

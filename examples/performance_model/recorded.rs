@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::changed::moment;
 use super::quantile;
-use super::shapes::{self, Shape as Shaped};
+use super::shapes::{self, Shape as Shaped, Time};
 
 macro_rules! results {
     ($device:literal: $($file:literal),* $(,)?) => {
@@ -60,7 +60,7 @@ pub const SOURCES: [Source; 2] = [
             "23",
         ],
         measured: results!("h200": "26-subjects"),
-        shapes: results!("h200": "23-shapes", "25", "26", "26-tensor", "27", "27-aligned", "27-large"),
+        shapes: results!("h200": "23-shapes", "25", "26", "26-tensor", "27", "27-aligned", "27-large", "27-batches"),
         tiles: None,
     },
     Source {
@@ -78,6 +78,7 @@ pub const SOURCES: [Source; 2] = [
             "27-dependent",
             "27-aligned",
             "27-large",
+            "27-batches",
         ],
         tiles: Some(include_str!("../../benches/results/nvidia-h100-2026-11-27-large-kernels.jsonl")),
     },
@@ -255,7 +256,7 @@ impl Source {
     }
 
     /// The microseconds of every case of which there is a result, and when it was measured, in the order of the cases.
-    fn newest(&self) -> Result<Vec<(Case, (f64, u64))>, serde_json::Error> {
+    fn newest(&self) -> Result<Vec<(Case, Time)>, serde_json::Error> {
         type Newest = (String, Vec<f64>);
         let mut newest: BTreeMap<String, Newest> = BTreeMap::new();
         for record in records(self.cases)? {

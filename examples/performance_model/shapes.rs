@@ -26,6 +26,9 @@ const EVERY_SORT: usize = 4;
 const EVERY_TENSOR: usize = 10;
 const DRAWN_TENSOR: usize = 400;
 
+/// Microseconds, and when they were measured.
+pub type Time = (f64, u64);
+
 /// How often each operation of a sparse matrix is timed.
 const ROUNDS: usize = 21;
 
@@ -196,9 +199,9 @@ fn results(texts: &[&str]) -> Result<Newest, serde_json::Error> {
 ///
 /// # Errors
 /// Where a line is no result.
-pub fn products(texts: &[&str]) -> Result<Vec<(String, (f64, u64))>, serde_json::Error> {
+pub fn products(texts: &[&str]) -> Result<Vec<(String, Time)>, serde_json::Error> {
     let results = results(texts)?;
-    let square = |((suite, shape), time): (&(String, String), &(f64, u64))| {
+    let square = |((suite, shape), time): (&(String, String), &Time)| {
         let words: Vec<&str> = shape.split(' ').collect();
         match words[..] {
             ["gemm", element, m, n, k, "nn", "0"] if suite == "product-shapes" && m == n && n == k => {
@@ -214,7 +217,7 @@ pub fn products(texts: &[&str]) -> Result<Vec<(String, (f64, u64))>, serde_json:
 ///
 /// # Errors
 /// Where a line is no result.
-pub fn newest(texts: &[&str]) -> Result<Vec<(Shape, (f64, u64))>, serde_json::Error> {
+pub fn newest(texts: &[&str]) -> Result<Vec<(Shape, Time)>, serde_json::Error> {
     let newest = results(texts)?;
     let found = Shape::all().into_iter().filter_map(|shape| {
         let (suite, name) = shape.result();
