@@ -21,7 +21,8 @@ use super::cases::Counting;
 const ROWS: usize = 256;
 /// The most rows of a matrix of which there is time for three.
 const FEW: usize = 128;
-/// Matrices of a batch of which a few blocks are simulated.
+/// Matrices of a batch of which a few blocks are simulated: so many that they are factored whole, of which one is as
+/// all others.
 const COUNT: usize = 320;
 
 /// Bytes of an element.
@@ -52,9 +53,9 @@ pub fn demand(shape: Shape) -> [f64; 2] {
 pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
     let is_whole = is_whole(shape.n, shape.count);
     let mut counted = match shape.op {
+        Op::Potrf if !is_whole => tiled(shape, counting)?,
         _ if shape.n <= ROWS => batch(shape, counting)?,
-        Op::Potrf if is_whole => grown(shape, counting)?,
-        Op::Potrf => tiled(shape, counting)?,
+        Op::Potrf => grown(shape, counting)?,
         Op::Potrs(_) => grown(shape, counting)?,
     };
     let [operations, least] = demand(shape);
@@ -72,6 +73,11 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
     Ok(counted)
 }
 
+/// Matrices that are simulated, or of which some are: one, or so many that both routines take them whole.
+fn simulated_count(shape: Shape) -> usize {
+    if shape.count > 1 { COUNT } else { 1 }
+}
+
 /// As many matrices of each launch as there are.
 fn all_of(launch: &Counts, shape: Shape, count: usize) -> Result<Counts, gpu_model::Error> {
     let count = count as f64;
@@ -80,7 +86,7 @@ fn all_of(launch: &Counts, shape: Shape, count: usize) -> Result<Counts, gpu_mod
 
 /// Matrices with as many rows as they have.
 fn batch(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
-    let count = shape.count.min(COUNT);
+    let count = simulated_count(shape);
     let some = Shape { count, ..shape };
     // Every matrix is done alike, so that one says all; where it is quick, two show that.
     let [smaller, launches] = if shape.n > FEW {
@@ -98,7 +104,7 @@ fn batch(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
 /// Some blocks of a batch of matrices with fewer rows, of which the polynomial of the third degree is taken.
 fn grown(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
     let sizes = [1, 2, 3, 4].map(|part| part * ROWS / 4);
-    let count = shape.count.min(COUNT);
+    let count = simulated_count(shape);
     let of = |n: usize| Shape { n, count, ..shape };
     let sample = (shape.count > 1).then_some(1);
     let [one, two] = side_by_side([[sizes[0], sizes[2]], [sizes[1], sizes[3]]], |pair| {
