@@ -127,24 +127,22 @@ fn factor<T: Sums + Root + WarpShuffleValue, const V: usize, const SKYLINE: bool
             break;
         }
         let panels = Panels { matrix, progress, row, column, room, of_square, reciprocals, info };
+        let partial = || {
+            let task = tables.offset((matrix.task(words.read(5)) + 2) as u64);
+            Partial { task, places, progress }
+        };
         let mut sums = T::zeros();
         let mut range = (None, None);
         if SKYLINE {
-            let task = tables.offset((matrix.task(words.read(5)) + 2) as u64);
-            let partial = Partial { task, places, progress };
-            range = (partial.begin(), partial.end());
+            range = (partial().begin(), partial().end());
             if range.0.is_some() {
-                partial.take(&mut sums);
+                partial().take(&mut sums);
             }
         }
         products::<T, V, SKYLINE>(&mut sums, &matrix, progress, (row, column), range, room, words.offset(2));
-        if SKYLINE {
-            let task = tables.offset((matrix.task(words.read(5)) + 2) as u64);
-            let partial = Partial { task, places, progress };
-            if partial.end().is_some() {
-                partial.leave(&mut sums);
-                continue;
-            }
+        if SKYLINE && partial().end().is_some() {
+            partial().leave(&mut sums);
+            continue;
         }
         panels.subtract::<V>(&mut sums);
         panels.solve::<V>(&mut sums);
