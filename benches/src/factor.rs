@@ -273,7 +273,23 @@ mod tests {
             measured += 1;
         }
         assert!(measured > 20);
-        assert_eq!(all.iter().filter(|shape| shape.drawn).count(), 200);
+        assert_eq!(all.iter().filter(|shape| shape.drawn).count(), 280);
+    }
+
+    #[test]
+    fn lines_of_shapes_are_read_back() {
+        for shape in shapes() {
+            assert_eq!(shape.to_string().parse::<Shape>().expect("a shape"), shape);
+        }
+        for line in [
+            "",
+            "potrf f64 8 1 l 0 0",
+            "potrf f16 8 1 l 0 0 0",
+            "potrf f64 8 x l 0 0 0",
+            "gemm f64 8 1 l 0 0 0",
+        ] {
+            assert!(matches!(line.parse::<Shape>(), Err(Error::NoShape(text)) if text == line));
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use gpu_core::{Device, Layout, MatrixMut};
 use gpu_linalg::{BlockSkyline, Error, Triangle, cholesky_skyline, potrf, potrf_scratch_len, potrf_skyline};
-use gpu_tests::backends::for_each;
+use gpu_tests::backends::{cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::random;
 
@@ -143,6 +143,29 @@ fn factors_of_many_tiles() {
         check::<f64>(device, n, 50, &random_first(11, blocks), &all_layouts(n)[..1]);
         check::<f32>(device, n, 50, &random_first(12, blocks), &all_layouts(n)[1..2]);
     });
+}
+
+/// A band so wide that the tiles near the diagonal have their sums in two parts: the bits are those of the CPU.
+#[test]
+fn wide_bands_on_the_gpu() {
+    fn check<T: Real>(device: &Device, layout: Layout) {
+        let (n, side) = (layout.rows(), 64);
+        let first: Vec<usize> = (0..n.div_ceil(side)).map(|row| row.saturating_sub(47)).collect();
+        let a = positive_definite::<T>(3, n, |row| first[row / side] * side);
+        let a = stored(&a, n, layout, Triangle::Lower, T::of(f64::NAN));
+        let factor = |device: &Device| {
+            let skyline = BlockSkyline::new(device, n, side, &first).unwrap();
+            let mut buffer = device.upload(&a).unwrap();
+            let matrix = MatrixMut::new(&mut buffer, layout).unwrap();
+            cholesky_skyline(Triangle::Lower, &skyline, matrix).unwrap();
+            buffer.to_vec().unwrap()
+        };
+        let context = format!("{layout:?}, {} on {}", std::any::type_name::<T>(), device.name());
+        assert_same_bits(&factor(device), &factor(&Device::cpu()), &context);
+    }
+    let Some(device) = cuda("wide_bands_on_the_gpu") else { return };
+    check::<f64>(&device, Layout::row_major(60 * TILE + 5, 60 * TILE + 5).unwrap());
+    check::<f32>(&device, Layout::column_major(48 * TILE, 48 * TILE).unwrap());
 }
 
 /// A skyline's factor is that of the matrix with zeros where it has none.
