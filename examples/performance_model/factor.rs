@@ -80,8 +80,14 @@ fn simulated_count(shape: Shape) -> usize {
 
 /// As many matrices of each launch as there are.
 fn all_of(launch: &Counts, shape: Shape, count: usize) -> Result<Counts, gpu_model::Error> {
-    let count = count as f64;
-    Ok(scale((launch, count / 2.0), (launch, count), shape.count as f64, None)?.counts)
+    let (count, all) = (count as f64, shape.count as f64);
+    if all < count {
+        // Fewer than were simulated: the scaling goes upwards only.
+        let mut fewer = launch.clone().times(all / count);
+        fewer.blocks = (launch.blocks as f64 * all / count).round() as u64;
+        return Ok(fewer);
+    }
+    Ok(scale((launch, count / 2.0), (launch, count), all, None)?.counts)
 }
 
 /// Matrices with as many rows as they have.
