@@ -134,20 +134,20 @@ pub fn shapes() -> Vec<Shape> {
         all.push(Shape { triangle: Triangle::Upper, ..one(Op::Potrf, element, 128, 4000) });
         all.extend([512, 4096].map(|n| one(Op::Potrs(1), element, n, 1)));
         all.push(one(Op::Potrs(256), element, 4096, 1));
-        for number in 0..DRAWN {
-            let bits = |what: u64| split_mix(SEED, number * 16 + what);
+        let drawn = |bits: &dyn Fn(u64) -> u64, n, count| {
             let triangle = if bits(1) >> 63 == 1 { Triangle::Upper } else { Triangle::Lower };
             let gap = if bits(2) >> 63 == 1 { bits(3) as usize % 17 } else { 0 };
-            let n = logarithmic(bits(0), 1, 16_384);
-            all.push(Shape { triangle, gap, drawn: true, ..one(Op::Potrf, element, n, 1) });
+            Shape { triangle, gap, drawn: true, ..one(Op::Potrf, element, n, count) }
+        };
+        for number in 0..DRAWN {
+            let bits = |what: u64| split_mix(SEED, number * 16 + what);
+            all.push(drawn(&bits, logarithmic(bits(0), 1, 16_384), 1));
         }
         for number in 0..DRAWN_BATCHES {
             let bits = |what: u64| split_mix(SEED + 1, number * 16 + what);
-            let triangle = if bits(1) >> 63 == 1 { Triangle::Upper } else { Triangle::Lower };
-            let gap = if bits(2) >> 63 == 1 { bits(3) as usize % 17 } else { 0 };
             let n = logarithmic(bits(0), 4, 512);
             let count = (logarithmic(bits(4), 1 << 18, 1 << 26) / (n * n)).clamp(2, 100_000);
-            all.push(Shape { triangle, gap, drawn: true, ..one(Op::Potrf, element, n, count) });
+            all.push(drawn(&bits, n, count));
         }
     }
     all

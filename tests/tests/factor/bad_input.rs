@@ -9,6 +9,16 @@ use gpu_linalg::{
 use gpu_tests::backends::for_each;
 
 #[test]
+fn scratch_memory_of_more_than_can_be_counted_is_refused() {
+    for (n, count) in [(usize::MAX, 1), (1 << 32, 2), (1000, usize::MAX), (400, usize::MAX / 400)] {
+        let error = potrf_scratch_len::<f64>(n, count).unwrap_err();
+        assert!(matches!(error, Error::Device(_)), "{count} of {n} rows: {error}");
+    }
+    // A batch needs a reciprocal for each row and a word for each tile.
+    assert!(potrf_scratch_len::<f64>(1000, 1 << 20).unwrap() >= 1000 << 20);
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     let device = Device::simulator();
     let stream = device.default_stream();

@@ -7,7 +7,7 @@ use crate::cpu;
 use crate::error::Error;
 use crate::factor;
 use crate::factor::launch::{self, FactorElement};
-use crate::matrix::{Batch, BatchLayout, BatchMut};
+use crate::matrix::{Batch, BatchLayout, BatchMut, Layout};
 use crate::plan::factor::{Whole, is_whole, solve, solves_whole};
 use crate::reference;
 
@@ -156,7 +156,13 @@ pub fn potrf_to<'a, 'l, 'i, 's, T: FactorElement>(
 /// # Errors
 /// [`Error::Device`] where the matrix's elements cannot be counted.
 pub fn potrf_scratch_len<T: FactorElement>(n: usize, count: usize) -> Result<usize, Error> {
-    if is_whole(n, count) { Ok(0) } else { Ok(factor::scratch_len::<T>(n, count)) }
+    if is_whole(n, count) {
+        return Ok(0);
+    }
+    // Nor do more rows and tiles than there are elements have to be counted.
+    let matrix = Layout::row_major(n, n)?;
+    BatchLayout::new(matrix, count, matrix.span())?.span()?;
+    Ok(factor::scratch_len::<T>(n, count))
 }
 
 /// That the matrices of a factorisation were positive definite: waits for it, and reads its `info`.

@@ -28,11 +28,10 @@ fn steps(n: usize) -> impl Iterator<Item = usize> {
 const SLOTS: usize = gpu_factor_kernels::STEP_SLOTS as usize;
 
 /// Elements of scratch memory for `count` matrices of `n` rows: those [`SLOTS`] and the products, or a reciprocal for
-/// each row and the tiles' words.
+/// each row and the tiles' words. There can be as many elements.
 pub(crate) fn scratch_len<T: FactorElement>(n: usize, count: usize) -> usize {
     let steps = SLOTS + leading(n, STEP.min(n)) * STEP;
-    let (rows, tiles) = (n.saturating_mul(count), plan::tiles(n).saturating_mul(count));
-    steps.max(plan::tiled_scratch_len::<T>(rows, tiles))
+    steps.max(plan::tiled_scratch_len::<T>(n * count, plan::tiles(n) * count))
 }
 
 /// How a matrix is factored step by step.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use gpu_factor_kernels::tiled::{FIRST, HEAD, NO_CUT, NO_ROW, PLACE, TILE};
+use gpu_factor_kernels::tiled::{FIRST, HEAD, NO_CUT, NO_ROW, PLACE, TASK, TILE};
 
 use super::extent;
 use crate::error::Error;
@@ -71,7 +71,9 @@ impl Structure {
         let firsts: Vec<u32> =
             starts.chunks(SIDE).map(|rows| rows.iter().min().copied().unwrap_or(0)).collect();
         let tiles = firsts.iter().enumerate().map(|(row, &first)| row + 1 - first as usize / SIDE).sum();
-        let limit = (u32::MAX / 12) as usize;
+        // A tile has up to two tasks, and the tables' words are counted by 32 bits.
+        let of_rows = (3 + SIDE) * tile_rows;
+        let limit = (u32::MAX as usize).saturating_sub(of_rows) / (2 * TASK as usize);
         if tiles > limit {
             return Err(Error::ExtentTooLarge {
                 what: "the number of a skyline's tiles",

@@ -34,7 +34,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{sync_threads, thread_idx_x};
-use gpu_std::warp::WarpShuffleValue;
+use gpu_std::warp::{FULL, WarpShuffleValue, lane_id, sync_warp};
 use gpu_std::{device, keep_rolled, kernel};
 
 use crate::block::{PANEL, STEP};
@@ -149,6 +149,19 @@ fn factor<T: Sums + Root + WarpShuffleValue, const V: usize, const SKYLINE: bool
     }
 }
 
+/// Waits until a word of `progress` is larger than `count`: a warp's first lane asks, and says so to the others.
+#[device]
+#[inline(always)]
+fn wait_for(progress: GlobalMut<u32>, word: impl Fn() -> u32, count: u32) {
+    if lane_id() == 0 {
+        let word = progress.atomic(word());
+        while word.load(Ordering::Acquire, Scope::Device) <= count {
+            keep_rolled();
+        }
+    }
+    sync_warp(FULL);
+}
+
 /// Panel `number` of shared memory.
 #[inline(always)]
 fn panel<T: Float>(room: Shared<T>, number: u32) -> Shared<T> {
@@ -157,7 +170,8 @@ fn panel<T: Float>(room: Shared<T>, number: u32) -> Shared<T> {
 
 macro_rules! kernels {
     ($($name:ident, $skyline:ident, $images:ident: $T:ty, $v:literal;)*) => { $(
-        #[doc = concat!("The factorisation of matrices of `", stringify!($T), "`: any number of blocks of [`THREADS`] threads, with [`shared_bytes`].")]
+        #[doc = concat!("The factorisation of matrices of `", stringify!($T), "`: any number of blocks of [`THREADS`] threads,")]
+        /// with [`shared_bytes`].
         ///
         /// `reciprocals` has an element for each row of each matrix; `progress` has [`HEAD`] words and one for each
         /// tile, all zero before. A matrix's word of `info`, zero before, becomes the order of the first leading minor
@@ -174,7 +188,9 @@ macro_rules! kernels {
             factor::<$T, $v, false>((a, progress.as_global(), a), reciprocals, progress, info, shape);
         }
 
-        #[doc = concat!("That of one skyline matrix, of which `tables` has the structure (see [`Shape`]), with [`PLACE`] elements for each of its places of sums. As [`", stringify!($name), "`](fn@", stringify!($name), ") otherwise.")]
+        /// That of one skyline matrix, of which `tables` has the structure (see [`Shape`]), with [`PLACE`] elements for
+        /// each of its places of sums.
+        #[doc = concat!("As [`", stringify!($name), "`](fn@", stringify!($name), ") otherwise.")]
         #[kernel(images = $images, launch_bounds(256, 1))]
         pub fn $skyline(
             a: GlobalMut<$T>,

@@ -10,7 +10,7 @@ use gpu_std::{device, keep_rolled, opaque, rolled, unroll};
 
 use super::matrix::{Matrix, Rows};
 use super::products::{Sums, copy_panel};
-use super::{PANEL, PITCH, THREADS, TILE, panel, place};
+use super::{PANEL, PITCH, THREADS, TILE, panel, place, wait_for};
 use crate::block::{ahead, below, diagonal_block, roots, subtract_with};
 use crate::pivot::Root;
 
@@ -256,13 +256,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
     fn bring<const V: usize>(&self, first: u32, to: Shared<T>) {
         let first_of_all = self.column * TILE + first;
         let (reciprocals, start) = (self.of_rows(first_of_all), self.matrix.start_of(Rows::Column));
-        if lane_id() == 0 {
-            let word = self.progress.atomic(self.word(self.column));
-            while word.load(Ordering::Acquire, Scope::Device) <= first / PANEL {
-                keep_rolled();
-            }
-        }
-        sync_warp(FULL);
+        wait_for(self.progress, || self.word(self.column), first / PANEL);
         copy_panel::<T, V, SKYLINE, true>(&self.matrix, (start, self.column, first_of_all), to);
         let thread = thread_idx_x();
         if thread < PANEL {

@@ -8,11 +8,10 @@
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{sync_threads, thread_idx_x};
-use gpu_std::warp::{FULL, lane_id, sync_warp};
-use gpu_std::{device, keep_rolled, opaque};
+use gpu_std::{device, opaque};
 
 use super::products::Sums;
-use super::{THREADS, TILE};
+use super::{THREADS, TILE, wait_for};
 
 /// Words of a task in a skyline's table: row and column of the tile; the [cut](NO_CUT); the place of the sums; the
 /// word of `progress` by which the first part says that they are there; the word of the tile that had the place before,
@@ -59,19 +58,6 @@ impl<T: Sums> Partial<T> {
         if cut & FIRST != 0 && cut != NO_CUT { Some(cut & !FIRST) } else { None }
     }
 
-    /// Waits until a word is not zero.
-    #[device]
-    #[inline(always)]
-    fn wait(&self, word: u32) {
-        if lane_id() == 0 {
-            let word = self.progress.atomic(word);
-            while word.load(Ordering::Acquire, Scope::Device) == 0 {
-                keep_rolled();
-            }
-        }
-        sync_warp(FULL);
-    }
-
     /// The thread's elements of the place, [`THREADS`] from one to the next.
     #[device]
     #[inline(always)]
@@ -83,7 +69,8 @@ impl<T: Sums> Partial<T> {
     #[device]
     #[inline(always)]
     pub(super) fn take(&self, sums: &mut T::Part) {
-        self.wait(self.word(2));
+        let done = self.word(2);
+        wait_for(self.progress, || done, 0);
         let place = self.place();
         T::each(sums, |number, sum| *sum = place.read(number * THREADS));
     }
@@ -94,7 +81,7 @@ impl<T: Sums> Partial<T> {
     pub(super) fn leave(&self, sums: &mut T::Part) {
         let before = self.word(3);
         if before != NO_CUT {
-            self.wait(before);
+            wait_for(self.progress, || before, 0);
         }
         let place = self.place();
         T::each(sums, |number, sum| place.write(number * THREADS, *sum));
