@@ -5,7 +5,7 @@ use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::float::Float;
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::{sync_threads, thread_idx_x};
-use gpu_std::warp::{FULL, WarpShuffleValue, lane_id, sync_warp};
+use gpu_std::warp::{WarpShuffleValue, lane_id};
 use gpu_std::{device, keep_rolled, opaque, rolled, unroll};
 
 use super::matrix::{Matrix, Rows};
