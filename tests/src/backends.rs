@@ -7,9 +7,19 @@ use gpu_sim::Config;
 /// out.
 ///
 /// With `GPU_TESTS_REQUIRE_CUDA` set, a machine without a CUDA device fails the test instead.
-pub fn for_each(test: &str, mut body: impl FnMut(&Device)) {
+pub fn for_each(test: &str, body: impl FnMut(&Device)) {
+    on_all(test, Config::default(), body);
+}
+
+/// As [`for_each`], where launches in the simulator are cut for a device of one multiprocessor: of few blocks each has
+/// several pieces of work, as those of long arrays have on a GPU.
+pub fn for_each_small(test: &str, body: impl FnMut(&Device)) {
+    on_all(test, Config { multiprocessors: 1, ..Config::default() }, body);
+}
+
+fn on_all(test: &str, simulated: Config, mut body: impl FnMut(&Device)) {
     let mut ran = Vec::new();
-    for device in [Device::cpu(), Device::simulator_with(Config::default())] {
+    for device in [Device::cpu(), Device::simulator_with(simulated)] {
         body(&device);
         ran.push(device.name());
     }

@@ -199,11 +199,28 @@ impl Device {
         self.backend.multiprocessors()
     }
 
-    /// The multiprocessors that a launch is cut for: the device's, and where it has none an H200's 132, so that the
-    /// simulator runs the launches of an H200.
+    /// The multiprocessors that a launch is cut for: the device's, of the simulator those of its configuration, and
+    /// elsewhere an H200's 132, which are the simulator's, too, unless it is told otherwise.
     pub fn planned_multiprocessors(&self) -> u32 {
         const H200: u32 = 132;
+        #[cfg(feature = "simulator")]
+        if let Some(simulator) = self.as_simulator() {
+            return simulator.config().multiprocessors.max(1);
+        }
         self.multiprocessors().unwrap_or(H200).max(1)
+    }
+
+    /// Blocks that take pieces of work until none is left: `each` on every multiprocessor that a launch is cut for
+    /// ([`planned_multiprocessors`](Self::planned_multiprocessors)), as many as it holds, and no more than there are
+    /// pieces.
+    ///
+    /// ```
+    /// let device = gpu_core::Device::simulator();
+    /// assert_eq!((device.blocks_for(4, 100), device.blocks_for(4, 100_000)), (100, 528));
+    /// ```
+    pub fn blocks_for(&self, each: u32, pieces: u64) -> u32 {
+        let most = each.saturating_mul(self.planned_multiprocessors());
+        u32::try_from(pieces).map_or(most, |pieces| pieces.min(most))
     }
 
     /// Its memory in bytes: free and in total. Zeros where that cannot be known.

@@ -67,7 +67,15 @@ pub(crate) fn scan<S: Instance>(
 ) -> Result<(), Error> {
     let len = memory.2;
     let words = plan.scratch_words();
-    enqueue::<S, S::Of, S::Kernel, _>(stream, plan.launch(), memory, len, options, words, scratch)
+    enqueue::<S, S::Of, S::Kernel, _>(
+        stream,
+        plan.launch(stream.device()),
+        memory,
+        len,
+        options,
+        words,
+        scratch,
+    )
 }
 
 /// Enqueues a scan of segments. Everything has been checked, as for [`scan`]; there is an element.
@@ -79,7 +87,7 @@ pub(crate) fn scan_segments<S: Segmented>(
     plan: Plan,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let config = LaunchConfig::linear(plan.blocks, plan.shape.threads());
+    let config = LaunchConfig::linear(plan.blocks(stream.device()), plan.shape.threads());
     let config = config.shared(segmented::shared_bytes(plan.shape));
     let extent = (memory.2, starts(segments, memory.0.cast(), memory.2 as usize));
     enqueue::<S, S::Of, S::Kernel, _>(stream, config, memory, extent, options, plan.scratch_words(), scratch)
@@ -93,7 +101,7 @@ pub(crate) fn scan_columns<S: AlongColumns>(
     options: &Options<S::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (config, words) = (launch_config::<S>(lines), scratch_words::<S>(lines));
+    let (config, words) = (launch_config::<S>(stream.device(), lines), scratch_words::<S>(lines));
     enqueue::<S, S::Of, S::Kernel, _>(stream, config, memory, lines, options, words, scratch)
 }
 

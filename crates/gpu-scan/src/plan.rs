@@ -1,9 +1,9 @@
 //! What a scan launches, from its length and operator alone: pure, tested without a GPU.
 
-use gpu_scan_kernels::{self as scan, HEADER_WORDS, MAX_BLOCKS, MAX_TILES, Scan, Shape, WideSum, segmented};
+use gpu_scan_kernels::{self as scan, BLOCKS, HEADER_WORDS, MAX_TILES, Scan, Shape, WideSum, segmented};
 use gpu_std::launch::LaunchConfig;
 
-use gpu_core::Error;
+use gpu_core::{Device, Error};
 
 /// The launch for an array of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +12,6 @@ pub struct Plan {
     pub shape: Shape,
     /// Tiles of [`Shape::tile`] elements; at most 2^31.
     pub tiles: u64,
-    /// Blocks, which take tiles in turn: no result depends on how many there are.
-    pub blocks: u32,
 }
 
 impl Plan {
@@ -34,8 +32,7 @@ impl Plan {
     /// The plan for `len` elements that are cut as `shape` says.
     pub(crate) const fn cut(shape: Shape, len: usize) -> Self {
         let tiles = shape.tiles(len as u64);
-        let blocks = if tiles < MAX_BLOCKS as u64 { tiles as u32 } else { MAX_BLOCKS };
-        Self { shape, tiles, blocks }
+        Self { shape, tiles }
     }
 
     /// As [`Plan::new`], if the length is one that a GPU could take.
@@ -60,9 +57,14 @@ impl Plan {
         self.shape.scratch_words(self.tiles) as usize
     }
 
-    /// Grid, block and shared memory; for at least one element.
-    pub const fn launch(self) -> LaunchConfig {
-        LaunchConfig::linear(self.blocks, self.shape.threads()).shared(self.shape.shared_bytes())
+    /// Blocks of a launch on a device.
+    pub(crate) fn blocks(self, device: &Device) -> u32 {
+        device.blocks_for(BLOCKS, self.tiles)
+    }
+
+    /// Grid, block and shared memory on a device; for at least one element.
+    pub fn launch(self, device: &Device) -> LaunchConfig {
+        LaunchConfig::linear(self.blocks(device), self.shape.threads()).shared(self.shape.shared_bytes())
     }
 }
 
@@ -124,6 +126,7 @@ mod tests {
 
     #[test]
     fn every_block_has_a_tile_and_one_tile_needs_no_scratch() {
+        let device = Device::simulator();
         let tile = Plan::new::<Sum<f32>>(0).shape.tile() as usize;
         for (len, tiles, blocks, words) in [
             (0, 0, 0, 0),
@@ -132,10 +135,14 @@ mod tests {
             (tile + 1, 2, 2, 6),
             (256 * tile, 256, 256, 274),
             (256 * tile + 1, 257, 257, 277),
-            (10_000 * tile, 10_000, MAX_BLOCKS, 10_646),
+            (10_000 * tile, 10_000, 5 * 132, 10_646),
         ] {
             let plan = Plan::new::<Sum<f32>>(len);
-            assert_eq!((plan.tiles, plan.blocks, plan.scratch_words()), (tiles, blocks, words), "{len}");
+            assert_eq!(
+                (plan.tiles, plan.blocks(&device), plan.scratch_words()),
+                (tiles, blocks, words),
+                "{len}"
+            );
         }
     }
 
@@ -143,7 +150,7 @@ mod tests {
     fn tiles_are_counted_in_32_bits() {
         let most = (MAX_TILES as usize) * Plan::new::<Sum<f32>>(0).shape.tile() as usize;
         let plan = Plan::checked::<Sum<f32>>(most).unwrap();
-        assert!(plan.tiles + u64::from(plan.blocks) < 1 << 32);
+        assert!(plan.tiles + u64::from(plan.blocks(&Device::simulator())) < 1 << 32);
         let error = Plan::checked::<Sum<f32>>(most + 1).unwrap_err();
         assert!(matches!(error, Error::TooLong { len, most: m } if len == most + 1 && m == most), "{error}");
     }

@@ -167,7 +167,7 @@ pub(crate) fn sort<K: SortKey, V: Element>(
     // SAFETY: the kernel reads `len` keys, and writes to words of which there are enough, and which are used on this
     // stream only; the zeros are zero (the scratch memory says so, and every launch leaves them so). Buffers are freed
     // only after the work enqueued before.
-    unsafe { stream.launch::<<K::Bits as Bits>::Count>(plan.count(passes), arguments)? };
+    unsafe { stream.launch::<<K::Bits as Bits>::Count>(plan.count(stream.device(), passes), arguments)? };
     // What moves with the keys, from where in the first pass, and to where in the last one.
     let index_words = index.cast::<u64>();
     let (bytes, mut from, last, are_indices) = match &mut values {

@@ -1,13 +1,13 @@
 //! What a sort launches, from lengths and widths alone: pure, tested without a GPU.
 
 use gpu_sort_kernels::{
-    COUNT_AT_ONCE, COUNT_WARPS, DIGIT_BITS, HEADER_WORDS, MAX_COUNT_BLOCKS, MAX_SWEEP, Pass, Shape,
+    COUNT_AT_ONCE, COUNT_BLOCKS, COUNT_WARPS, DIGIT_BITS, HEADER_WORDS, MAX_SWEEP, Pass, Shape,
     count_shared_bytes, start_words, zero_words,
 };
 use gpu_std::launch::LaunchConfig;
 
 use crate::key::Sorting;
-use gpu_core::{Error, ScratchSize};
+use gpu_core::{Device, Error, ScratchSize};
 
 /// The most keys: tiles are counted in 32 bits.
 const MOST: usize = 1 << 42;
@@ -70,10 +70,10 @@ impl SortPlan {
     }
 
     /// The launch that counts digits.
-    pub(crate) fn count(&self, passes: u32) -> LaunchConfig {
+    pub(crate) fn count(&self, device: &Device, passes: u32) -> LaunchConfig {
         let threads = 32 * COUNT_WARPS as u32;
         let blocks = (self.len as u64).div_ceil((threads * COUNT_AT_ONCE as u32) as u64);
-        LaunchConfig::linear(blocks.min(MAX_COUNT_BLOCKS as u64) as u32, threads)
+        LaunchConfig::linear(device.blocks_for(COUNT_BLOCKS, blocks), threads)
             .shared(count_shared_bytes(passes, DIGIT_BITS as u32))
     }
 

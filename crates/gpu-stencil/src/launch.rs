@@ -265,8 +265,9 @@ mod tests {
             let of_some = [1, 3, 4].contains(&channels);
             let layouts = [layout; 2];
             let separable =
-                Plan::filter::<T, T::Sum>(T::Fast::SEPARABLE, true, window, 0, layouts, [0; 2]).unwrap();
-            let full = Plan::filter::<T, T::Sum>(T::Fast::FULL, false, window, 0, layouts, [0; 2]).unwrap();
+                Plan::filter::<T, T::Sum>(T::Fast::SEPARABLE, true, window, 0, layouts, [0; 2], 132).unwrap();
+            let full =
+                Plan::filter::<T, T::Sum>(T::Fast::FULL, false, window, 0, layouts, [0; 2], 132).unwrap();
             for (plan, separable) in [(separable, true), (full, false)] {
                 let is_fast = match taps {
                     3 | 5 | 7 | 11 => of_some,
@@ -276,7 +277,7 @@ mod tests {
                 expect(&plan, is_fast);
             }
             if taps == 3 {
-                expect(&Plan::sobel::<T>(T::Fast::SOBEL, window, 0, layouts, 0).unwrap(), of_some);
+                expect(&Plan::sobel::<T>(T::Fast::SOBEL, window, 0, layouts, 0, 132).unwrap(), of_some);
             }
         }
     }

@@ -57,9 +57,9 @@ pub const WARPS: usize = 8;
 /// Bytes that a thread reads or writes at once, whichever elements are wider.
 pub const VECTOR_BYTES: u32 = 16;
 pub use gpu_collective::grid::{GROUP, HEADER_WORDS, MAX_TILES, SECTION};
-/// Blocks of a launch: five for each of 132 multiprocessors. Blocks take tiles until none is left, so fewer of them
-/// scan the same array, and those that find no place wait and then find nothing to do.
-pub const MAX_BLOCKS: u32 = 660;
+/// Blocks on a multiprocessor. They take tiles until none is left, so fewer of them scan the same array, and those that
+/// find no place wait and then find nothing to do.
+pub const BLOCKS: u32 = 5;
 
 /// The bit of a launch's mode that asks for the scan of the elements before each, without itself.
 pub const EXCLUSIVE: u32 = 1;

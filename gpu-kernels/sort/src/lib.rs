@@ -62,8 +62,8 @@ pub const COUNT_AT_ONCE: usize = 8;
 pub const GATHER_THREADS: u32 = 256;
 /// The most keys that a launch may sweep: tiles publish counts of 30 bits.
 pub const MAX_SWEEP: u64 = (1 << 30) - 1;
-/// Blocks that count: eight for each of 132 multiprocessors.
-pub const MAX_COUNT_BLOCKS: u32 = 1056;
+/// Blocks that count, on a multiprocessor.
+pub const COUNT_BLOCKS: u32 = 8;
 
 /// Words of 32 bits before the starts: the ticket.
 pub const HEADER_WORDS: usize = 4;

@@ -31,9 +31,9 @@ impl Bits for u16 {}
 impl Bits for u32 {}
 impl Bits for u64 {}
 
-/// Blocks of a launch: four for each of 132 multiprocessors. Fewer of them find the same runs, as tiles are taken
-/// until none is left; more would find no place before these have ended, and the next launch would wait for them.
-const MAX_BLOCKS: u32 = 528;
+/// Blocks on a multiprocessor. Fewer of them find the same runs, as tiles are taken until none is left; more would find
+/// no place before these have ended, and the next launch would wait for them.
+pub const BLOCKS: u32 = 4;
 
 /// How keys are cut: pure numbers that kernels and hosts share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,12 +66,6 @@ impl RunsShape {
     /// Tiles of so many keys.
     pub const fn tiles(self, len: u64) -> u64 {
         len.div_ceil(self.tile() as u64)
-    }
-
-    /// Blocks for so many keys: they take tiles until none is left.
-    pub const fn blocks(self, len: u64) -> u32 {
-        let tiles = self.tiles(len);
-        if tiles < MAX_BLOCKS as u64 { tiles as u32 } else { MAX_BLOCKS }
     }
 
     /// Words of 64 bits of scratch memory for so many keys: the header, those of each section, group and tile, and

@@ -8,7 +8,8 @@ use gpu_reduce::kernels::*;
 use gpu_reduce::{
     Columns, Error, Operand, RunKey, Scratch, Segmented, reduce_by_key, reduce_by_key_into, reference,
 };
-use gpu_tests::backends::{cases, cuda, for_each};
+use gpu_sort_kernels::runs::{self, RunsShape};
+use gpu_tests::backends::{cases, cuda, for_each, for_each_small};
 use gpu_tests::data::floats;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -279,6 +280,17 @@ fn every_schedule_gives_the_same_bits() {
         check::<Sum<f32>, u64, f32>(&device, 0, &keys, &values, &format!("seed {seed}"));
     }
     println!("every_schedule_gives_the_same_bits: 40 seeds");
+}
+
+/// More tiles of keys than blocks that look for runs: each takes several.
+#[test]
+fn each_block_looks_at_several_tiles() {
+    for_each_small("each_block_looks_at_several_tiles", |device| {
+        let blocks = device.blocks_for(runs::BLOCKS, u64::MAX) as usize;
+        let len = 2 * blocks * RunsShape::of::<u64>().tile() as usize + 99;
+        let (values, keys) = (floats(12, len), keys_in_runs(len, &[1, 700, 3, 5000]));
+        check::<Sum<f32>, u64, f32>(device, 0, &keys, &values, "several tiles");
+    });
 }
 
 /// More blocks than there may be: each takes several tiles.

@@ -5,7 +5,7 @@ use crate::support::scan::{MODES, Sample, assert_same, every_wide_type, serial};
 use gpu_core::Device;
 use gpu_scan::kernels::*;
 use gpu_scan::{Instance, Options, Scratch, bf16, f16, reference, scan, scan_in_place, scan_into};
-use gpu_tests::backends::{cases, for_each};
+use gpu_tests::backends::{cases, for_each, for_each_small};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -270,7 +270,7 @@ impl MapBits for Vec<f32> {
 /// More tiles than a section has, and more than the blocks of a launch.
 #[test]
 fn many_tiles() {
-    for_each("many_tiles", |device| {
+    for_each_small("many_tiles", |device| {
         let tile = Shape::of::<Sum<f32>>().tile() as usize;
         let values = gpu_tests::data::floats(5, 600 * tile + 11);
         let mut expected = vec![0.0; values.len()];

@@ -4,7 +4,7 @@
 use gpu_core::Device;
 use gpu_sim::Config;
 use gpu_sort::{Scratch, SortOptions, sort_into, sort_scratch};
-use gpu_sort_kernels::runs::{RUNS_HEADER, RunsShape, find_runs_b16};
+use gpu_sort_kernels::runs::{BLOCKS, RUNS_HEADER, RunsShape, find_runs_b16};
 use gpu_std::launch::LaunchConfig;
 use gpu_tests::data::random;
 
@@ -23,7 +23,8 @@ fn kernels_wait_for_the_one_before() {
         let (mut up, mut down) = (device.alloc::<u16>(LEN).unwrap(), device.alloc::<u16>(LEN).unwrap());
         let mut scratch = Scratch::with_size(&stream, sort_scratch::<u16>(LEN).unwrap()).unwrap().fixed();
         let shape = RunsShape::of::<u16>();
-        let config = LaunchConfig::linear(shape.blocks(LEN as u64), shape.threads());
+        let config =
+            LaunchConfig::linear(device.blocks_for(BLOCKS, shape.tiles(LEN as u64)), shape.threads());
         let mut words = device.zeroed::<u64>(shape.scratch_words(LEN as u64) as usize).unwrap();
         let (mut runs, mut unique) = (device.alloc::<u32>(1).unwrap(), device.alloc::<u16>(LEN).unwrap());
         let mut offsets = device.alloc::<u32>(RUNS_HEADER as usize + LEN + 1).unwrap();

@@ -10,7 +10,7 @@ use gpu_sort::{
     unique_into,
 };
 use gpu_sort_kernels::select::Shape;
-use gpu_tests::backends::{cases, for_each};
+use gpu_tests::backends::{cases, for_each, for_each_small};
 use gpu_tests::threes::Threes;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -150,15 +150,26 @@ fn any_lengths_and_flags() {
 /// More tiles than blocks, so that each takes several.
 #[test]
 fn more_tiles_than_blocks() {
-    for_each("more_tiles_than_blocks", |device| {
-        let tile = Shape::new(16).tile() as usize;
-        let len = gpu_scan_kernels::MAX_BLOCKS as usize * tile + 1234;
+    for_each_small("more_tiles_than_blocks", |device| {
+        let blocks = device.blocks_for(gpu_sort_kernels::select::BLOCKS, u64::MAX) as usize;
+        let len = 2 * blocks * Shape::new(16).tile() as usize + 1234;
         let items = runs(8, len, u128::from);
         let flags = flags(8, len, 100);
         let (on_device, of_items) = (device.upload(&items).unwrap(), device.upload(&flags).unwrap());
         let (first, second) = partition_flagged(&on_device, &of_items).unwrap();
         assert_eq!(first.to_vec().unwrap(), kept(&items, |i| flags[i] != 0), "{device}");
         assert_eq!(second.to_vec().unwrap(), kept(&items, |i| flags[i] == 0), "{device}");
+        // Where runs start is a selection, and a block describes several lots of them.
+        let runs = run_length_encode(&on_device).unwrap();
+        let starts: Vec<usize> = (0..len).filter(|&i| i == 0 || items[i] != items[i - 1]).collect();
+        let ends = starts[1..].iter().chain([&len]);
+        let expected: Vec<u64> = starts.iter().zip(ends).map(|(start, end)| (end - start) as u64).collect();
+        assert_eq!(
+            runs.values.to_vec().unwrap(),
+            kept(&items, |i| starts.binary_search(&i).is_ok()),
+            "{device}"
+        );
+        assert_eq!(runs.lengths.to_vec().unwrap(), expected, "{device}");
     });
 }
 

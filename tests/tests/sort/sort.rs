@@ -10,8 +10,8 @@ use gpu_sort::{
     Scratch, SortKey, SortOptions, bf16, f16, sort, sort_in_place, sort_indices, sort_into, sort_pairs,
     sort_pairs_in_place, sort_pairs_in_place_scratch, sort_pairs_into,
 };
-use gpu_sort_kernels::{MAX_FEW, Shape, segmented};
-use gpu_tests::backends::{cases, cuda, for_each};
+use gpu_sort_kernels::{COUNT_AT_ONCE, COUNT_BLOCKS, COUNT_WARPS, MAX_FEW, Shape, segmented};
+use gpu_tests::backends::{cases, cuda, for_each, for_each_small};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -118,6 +118,16 @@ fn one<K: Sample>(device: &Device, keys: &[K], from: usize, descending: bool) {
 
 fn tile<K>() -> usize {
     Shape::new(size_of::<K>() as u32, 0).tile() as usize
+}
+
+/// More keys than blocks that count ask for at once: each asks several times.
+#[test]
+fn each_block_counts_several_times() {
+    for_each_small("each_block_counts_several_times", |device| {
+        let blocks = device.blocks_for(COUNT_BLOCKS, u64::MAX) as usize;
+        let len = blocks * 32 * COUNT_WARPS * COUNT_AT_ONCE + 4321;
+        one(device, &keys::<u32>(0, len), 0, false);
+    });
 }
 
 /// Small sizes of all kinds of keys, and one that is more than a tile.

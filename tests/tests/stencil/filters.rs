@@ -6,7 +6,7 @@ use gpu_stencil::{
     convolve_separable, convolve_separable_into, correlate, correlate_into, correlate_separable,
     correlate_separable_into, gaussian, laplace, sharpen,
 };
-use gpu_tests::backends::{cases, cuda, for_each};
+use gpu_tests::backends::{cases, cuda, for_each, for_each_small};
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::floats;
 use proptest::prelude::*;
@@ -383,6 +383,19 @@ fn bands_and_blocks_meet() {
         );
         let layout = wide(67, 150);
         check::<f32>(device, (layout, layout), 0, Shape { separable: false, taps: (4, 5), ..shape }, 1, 10);
+    });
+}
+
+/// Blocks with as many rows as the filter asks for, as those of large images have.
+#[test]
+fn blocks_of_many_rows() {
+    for_each_small("blocks_of_many_rows", |device| {
+        let layout = |width, height| ImageLayout::new(width, height, 1).unwrap();
+        let separable = Shape { separable: true, convolve: false, taps: (9, 9), origin: (0, 0) };
+        let full = Shape { separable: false, taps: (5, 5), ..separable };
+        // 31 blocks are enough of a small device: of 40 rows and of 25.
+        check::<f32>(device, (layout(132, 1250), layout(132, 1250)), 0, separable, 1, 9);
+        check::<f32>(device, (layout(132, 780), layout(132, 780)), 0, full, 1, 9);
     });
 }
 

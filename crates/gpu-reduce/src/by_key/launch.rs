@@ -67,8 +67,8 @@ pub(super) fn reduce_by_key<R: Segmented, K: RunKey>(
     scratch.lend(R::NAME, reduce_by_key_scratch::<R, K>(len), |mut parts| {
         let offsets = parts.array(offset_words(len)).as_global_mut();
         let shape = K::SHAPE;
-        let config =
-            LaunchConfig::linear(shape.blocks(len as u64), shape.threads()).shared(shape.shared_bytes());
+        let blocks = stream.device().blocks_for(runs::BLOCKS, shape.tiles(len as u64));
+        let config = LaunchConfig::linear(blocks, shape.threads()).shared(shape.shared_bytes());
         let unique = unique.as_global_mut().cast();
         let arguments =
             (keys.as_global().cast(), len as u64, runs, offsets, unique, parts.tickets, parts.ticket_words);

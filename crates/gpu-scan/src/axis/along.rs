@@ -1,10 +1,10 @@
 //! An axis of an array.
 
 use gpu_scan_kernels::columns::{Lines, Shape};
-use gpu_scan_kernels::{MAX_BLOCKS, MAX_TILES, MAX_WORDS, Scan};
+use gpu_scan_kernels::{BLOCKS, MAX_TILES, MAX_WORDS, Scan};
 use gpu_std::launch::LaunchConfig;
 
-use gpu_core::Error;
+use gpu_core::{Device, Error};
 
 /// A row-major array as `outer × len × inner`, scanned along the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +57,9 @@ pub(crate) fn scratch_words<S: Scan>(lines: Lines) -> usize {
 }
 
 /// Grid, block and shared memory; for at least one element.
-pub(crate) fn launch_config<S: Scan>(lines: Lines) -> LaunchConfig {
+pub(crate) fn launch_config<S: Scan>(device: &Device, lines: Lines) -> LaunchConfig {
     let shape = Shape::of::<S>();
-    let blocks = shape.tiles(lines).min(u64::from(MAX_BLOCKS)) as u32;
+    let blocks = device.blocks_for(BLOCKS, shape.tiles(lines));
     LaunchConfig::linear(blocks, 32 * shape.warps).shared(shape.shared_bytes())
 }
 
@@ -75,7 +75,13 @@ mod tests {
         let lines = along.lines::<Sum<f32>>().unwrap();
         assert_eq!((lines.rows, lines.inner, lines.columns), (3, 20, 40));
         // One slab: two groups of columns, a word for each.
-        assert_eq!((launch_config::<Sum<f32>>(lines).grid[0], scratch_words::<Sum<f32>>(lines)), (2, 40));
+        assert_eq!(
+            (
+                launch_config::<Sum<f32>>(&Device::simulator(), lines).grid[0],
+                scratch_words::<Sum<f32>>(lines)
+            ),
+            (2, 40)
+        );
         // Two words each, and slabs of half as many rows, where results have 8 bytes.
         let lines = Lines { rows: 65, ..lines };
         assert_eq!(scratch_words::<Sum<f32>>(lines), 40);

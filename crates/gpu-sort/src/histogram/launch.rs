@@ -1,8 +1,8 @@
 //! The launches of histograms.
 
-use gpu_core::{Element, Stream, View, ViewMut};
+use gpu_core::{Device, Element, Stream, View, ViewMut};
 use gpu_sort_kernels::histogram::{
-    self as kernels, AT_ONCE, EvenF32, EvenF64, EvenInteger, MAX_BLOCKS, THREADS, VECTOR_BYTES, shared_bytes,
+    self as kernels, AT_ONCE, BLOCKS, EvenF32, EvenF64, EvenInteger, THREADS, VECTOR_BYTES, shared_bytes,
 };
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
@@ -49,9 +49,9 @@ macro_rules! launches {
 gpu_sort_kernels::histogram_instances!(launches);
 
 /// The launch for so many samples.
-fn config<T>(len: usize, bins: u32) -> LaunchConfig {
+fn config<T>(device: &Device, len: usize, bins: u32) -> LaunchConfig {
     let tile = THREADS as u64 * (AT_ONCE as u64 * VECTOR_BYTES as u64 / size_of::<T>() as u64);
-    let blocks = (len as u64).div_ceil(tile).clamp(1, MAX_BLOCKS as u64) as u32;
+    let blocks = device.blocks_for(BLOCKS, (len as u64).div_ceil(tile).max(1));
     LaunchConfig::linear(blocks, THREADS).shared(shared_bytes(bins, size_of::<T>() as u32))
 }
 
@@ -68,7 +68,7 @@ pub(super) fn even<T: HistogramSample, C: HistogramCount>(
     let arguments = (samples.cast(), len as u64, even, bins, counts, wide);
     // SAFETY: the kernel reads `len` samples and writes the counts, which the views borrow, of the width that it is
     // told.
-    unsafe { stream.launch::<T::EvenKernel>(config::<T>(len, bins), arguments) }?;
+    unsafe { stream.launch::<T::EvenKernel>(config::<T>(stream.device(), len, bins), arguments) }?;
     Ok(())
 }
 
@@ -84,6 +84,6 @@ pub(super) fn between<T: HistogramSample, C: HistogramCount>(
     let counts = counts.as_global_mut().cast::<u32>();
     let arguments = (samples.cast(), len as u64, edges.cast(), T::FLIP, bins, counts, wide);
     // SAFETY: as in `even`, and there is an edge more than counts.
-    unsafe { stream.launch::<T::EdgesKernel>(config::<T>(len, bins), arguments) }?;
+    unsafe { stream.launch::<T::EdgesKernel>(config::<T>(stream.device(), len, bins), arguments) }?;
     Ok(())
 }

@@ -147,9 +147,11 @@ pub(super) fn encode<T: Element>(
     plan: SelectPlan,
     words: GlobalMut<u64>,
 ) -> Result<(), Error> {
-    let (len, config) = (items.len() as u64, plan.launch());
+    let (len, config) = (items.len() as u64, plan.launch(stream.device()));
     let (starts, count) = (runs.starts.as_global_mut(), runs.count.as_global_mut());
-    let describe = LaunchConfig::linear(kernels::describe_blocks(len, 256), 256);
+    let blocks = len.div_ceil(u64::from(kernels::DESCRIBE_THREADS));
+    let blocks = stream.device().blocks_for(kernels::DESCRIBE_BLOCKS, blocks);
+    let describe = LaunchConfig::linear(blocks, kernels::DESCRIBE_THREADS);
     // SAFETY: the kernels read the items, write outputs that have room for as many runs and are borrowed exclusively,
     // and use words of the plan's number, zero at first, on this stream only; the second reads what the
     // first has written. Buffers are freed only after the work enqueued before.
@@ -194,7 +196,7 @@ pub(super) fn select<T: Element, R: Rule<T>>(
     let selected = selected.as_global_mut();
     let partition = u32::from(rejected.is_some());
     let selection = Selection {
-        config: plan.launch(),
+        config: plan.launch(stream.device()),
         items: items.as_global(),
         len: items.len() as u64,
         selected,

@@ -1,9 +1,9 @@
 //! What a selection launches, from length and width alone: pure, tested without a GPU.
 
-use gpu_sort_kernels::select::{MAX_BLOCKS, MAX_TILES, Shape};
+use gpu_sort_kernels::select::{BLOCKS, MAX_TILES, Shape};
 use gpu_std::launch::LaunchConfig;
 
-use gpu_core::{Error, ScratchSize};
+use gpu_core::{Device, Error, ScratchSize};
 
 /// The launch of a selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +14,6 @@ pub struct SelectPlan {
     pub len: usize,
     /// Tiles of [`Shape::tile`] items.
     pub tiles: u64,
-    /// Blocks, which take tiles in turn.
-    pub blocks: u32,
 }
 
 impl SelectPlan {
@@ -29,8 +27,7 @@ impl SelectPlan {
         if tiles > MAX_TILES - 1 {
             return Err(Error::TooLong { len, most: ((MAX_TILES - 1) * shape.tile() as u64) as usize });
         }
-        let blocks = if tiles < MAX_BLOCKS as u64 { tiles as u32 } else { MAX_BLOCKS };
-        Ok(Self { shape, len, tiles, blocks })
+        Ok(Self { shape, len, tiles })
     }
 
     /// Words of 64 bits of scratch memory.
@@ -43,9 +40,10 @@ impl SelectPlan {
         ScratchSize::new().own_tickets(self.scratch_words())
     }
 
-    /// Grid, block and shared memory; for at least one item.
-    pub const fn launch(self) -> LaunchConfig {
-        LaunchConfig::linear(self.blocks, self.shape.threads()).shared(self.shape.shared_bytes())
+    /// Grid, block and shared memory on a device; for at least one item.
+    pub fn launch(self, device: &Device) -> LaunchConfig {
+        LaunchConfig::linear(device.blocks_for(BLOCKS, self.tiles), self.shape.threads())
+            .shared(self.shape.shared_bytes())
     }
 }
 
@@ -55,14 +53,15 @@ mod tests {
 
     #[test]
     fn two_tiles_within_48_kib() {
+        let device = Device::simulator();
         for bytes in [1, 2, 4, 8, 16] {
             let plan = SelectPlan::new(1_000_000, bytes).unwrap();
-            assert!(plan.launch().shared_bytes <= 48 << 10, "{bytes}");
+            assert!(plan.launch(&device).shared_bytes <= 48 << 10, "{bytes}");
             let tile = plan.shape.tile() as usize;
             assert_eq!(SelectPlan::new(tile, bytes).unwrap().tiles, 1);
             assert_eq!(SelectPlan::new(tile + 1, bytes).unwrap().tiles, 2);
-            let long = SelectPlan::new(tile * MAX_BLOCKS as usize + 1, bytes).unwrap();
-            assert_eq!((long.tiles, long.blocks), (u64::from(MAX_BLOCKS) + 1, MAX_BLOCKS));
+            let long = SelectPlan::new(tile * 5 * 132 + 1, bytes).unwrap();
+            assert_eq!((long.tiles, long.launch(&device).grid[0]), (5 * 132 + 1, 5 * 132));
         }
     }
 

@@ -59,7 +59,8 @@ fn run<T: Pixel>(
     let (mode, outside) = border.code(T::default());
     let addresses = [input.data.as_global().address(), output.data.as_global_mut().address()];
     let layouts = [input.layout, output.layout];
-    let plan = Plan::filter::<T, T::Sum>(T::Fast::FULL, false, window, mode, layouts, addresses)?;
+    let units = stream.device().planned_multiprocessors();
+    let plan = Plan::filter::<T, T::Sum>(T::Fast::FULL, false, window, mode, layouts, addresses, units)?;
     launch::full(stream, &plan, input.data, output.data, outside, &weights, uploaded)
 }
 
@@ -92,7 +93,8 @@ fn run_separable<T: Pixel>(
     let (mode, outside) = border.code(T::default());
     let addresses = [input.data.as_global().address(), output.data.as_global_mut().address()];
     let layouts = [input.layout, output.layout];
-    let plan = Plan::filter::<T, T::Sum>(T::Fast::SEPARABLE, true, window, mode, layouts, addresses)?;
+    let units = stream.device().planned_multiprocessors();
+    let plan = Plan::filter::<T, T::Sum>(T::Fast::SEPARABLE, true, window, mode, layouts, addresses, units)?;
     launch::separable(stream, &plan, input.data, output.data, outside, weights)
 }
 

@@ -120,7 +120,8 @@ pub fn sobel_into<T: Pixel>(
     note(&mut targets, 2, MAGNITUDE, &mut magnitude);
     note(&mut targets, 3, DIRECTION, &mut direction);
     let address = input.data.as_global().address();
-    let plan = Plan::sobel::<T>(T::Fast::SOBEL, window, mode, [input.layout, output], address)?;
+    let (layouts, units) = ([input.layout, output], stream.device().planned_multiprocessors());
+    let plan = Plan::sobel::<T>(T::Fast::SOBEL, window, mode, layouts, address, units)?;
     let outputs = (
         launch::target(gx.as_mut().map(|output| &mut output.data)),
         launch::target(gy.as_mut().map(|output| &mut output.data)),

@@ -16,8 +16,8 @@ const MIN_ROWS: u32 = 8;
 const MAX_ROWS: u32 = 128;
 /// Rows of a block of the gradients' kernel: 599 µs at 16384² of `f32`, where 32 took 600 and 16 took 603.
 const SOBEL_ROWS: u32 = 24;
-/// Blocks that keep all of its multiprocessors busy several times over.
-const ENOUGH_BLOCKS: u64 = 4096;
+/// Blocks of a multiprocessor that keep it busy several times over.
+const ENOUGH_BLOCKS: u64 = 31;
 /// Rows of a block of a general kernel: a separable one computes as many rows' sums again as the filter is high.
 const GENERAL_ROWS: u32 = 32;
 const GENERAL_FULL_ROWS: u32 = 4 * general::FULL_ROWS;
@@ -68,7 +68,7 @@ pub(crate) fn aligned(to: usize, bytes: usize, layout: ImageLayout, address: u64
 
 impl Plan {
     /// The plan for a filter of elements `T`, summed as `S`, of images of one shape; `instances` are the fast
-    /// kernels, by taps and channels, `addresses` those of input and output.
+    /// kernels, by taps and channels, `addresses` those of input and output; for a device of so many multiprocessors.
     ///
     /// # Errors
     /// [`gpu_core::Error::TooManyBlocks`].
@@ -79,6 +79,7 @@ impl Plan {
         mode: u32,
         [input, output]: [ImageLayout; 2],
         addresses: [u64; 2],
+        multiprocessors: u32,
     ) -> Result<Self, Error> {
         let (taps_x, taps_y) = window.taps;
         // But for each block as many rows are computed twice as the filter has taps, less one: the more a row costs,
@@ -89,7 +90,8 @@ impl Plan {
             true => 8 * taps_y,
             false => taps_x * taps_y,
         };
-        let mut plan = Self::of::<T>(instances, window, mode, rows, [input, output], addresses);
+        let mut plan =
+            Self::of::<T>(instances, window, mode, rows, [input, output], addresses, multiprocessors);
         if plan.kernel == Kernel::General {
             let geometry = &mut plan.geometry;
             let (threads, bytes) = if separable {
@@ -116,9 +118,12 @@ impl Plan {
         mode: u32,
         [input, output]: [ImageLayout; 2],
         address: u64,
+        multiprocessors: u32,
     ) -> Result<Self, Error> {
         // Each output has an alignment of its own.
-        let mut plan = Self::of::<T>(instances, window, mode, SOBEL_ROWS, [input, output], [address, 1]);
+        let addresses = [address, 1];
+        let mut plan =
+            Self::of::<T>(instances, window, mode, SOBEL_ROWS, [input, output], addresses, multiprocessors);
         if plan.kernel == Kernel::General {
             plan.launch = LaunchConfig::linear(0, sobel::THREADS);
             plan.geometry.rows = GENERAL_ROWS;
@@ -136,6 +141,7 @@ impl Plan {
         rows: u32,
         [input, output]: [ImageLayout; 2],
         addresses: [u64; 2],
+        multiprocessors: u32,
     ) -> Self {
         let (taps, channels) = (window.taps.0, input.channels() as u32);
         // Their border logic takes images no smaller than the filter.
@@ -183,7 +189,8 @@ impl Plan {
         let images = u64::from(across) * output.count() as u64;
         let blocks = |rows: u32| images * u64::from(geometry.output_height.div_ceil(rows));
         let mut rows = rows.clamp(MIN_ROWS, MAX_ROWS);
-        while rows > MIN_ROWS && blocks(rows) < ENOUGH_BLOCKS {
+        let enough = ENOUGH_BLOCKS * u64::from(multiprocessors);
+        while rows > MIN_ROWS && blocks(rows) < enough {
             rows = (rows / 2).max(MIN_ROWS);
         }
         geometry.rows = rows;
@@ -208,7 +215,7 @@ mod tests {
     const WINDOW: Window = Window { taps: (5, 5), left: 2, top: 2 };
 
     fn plan(window: Window, layout: ImageLayout, address: u64) -> Plan {
-        Plan::filter::<f32, f32>(&[((5, 1), ())], true, window, 0, [layout; 2], [address; 2]).unwrap()
+        Plan::filter::<f32, f32>(&[((5, 1), ())], true, window, 0, [layout; 2], [address; 2], 132).unwrap()
     }
 
     #[test]
@@ -241,7 +248,7 @@ mod tests {
     fn more_blocks_than_a_launch_has_are_an_error() {
         let layout = ImageLayout::new(1 << 20, 1 << 30, 2).unwrap();
         let error =
-            Plan::filter::<u8, f32>(&[((5, 1), ())], true, WINDOW, 0, [layout; 2], [0; 2]).unwrap_err();
+            Plan::filter::<u8, f32>(&[((5, 1), ())], true, WINDOW, 0, [layout; 2], [0; 2], 132).unwrap_err();
         assert!(
             matches!(error, Error::Device(gpu_core::Error::TooManyBlocks { limit: 0x7fff_ffff, .. })),
             "{error}"

@@ -23,8 +23,8 @@ use gpu_collective::Packed;
 
 /// Threads of a block.
 pub const THREADS: u32 = 512;
-/// Blocks of a launch: four for each of 132 multiprocessors.
-pub const MAX_BLOCKS: u32 = 528;
+/// Blocks on a multiprocessor.
+pub const BLOCKS: u32 = 4;
 /// Bytes that a thread reads at once.
 pub const VECTOR_BYTES: u32 = 16;
 /// Words of a vector.

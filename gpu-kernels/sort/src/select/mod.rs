@@ -14,7 +14,7 @@ mod runs;
 mod selector;
 
 pub use kernels::*;
-pub use runs::{describe, describe_blocks};
+pub use runs::{DESCRIBE_BLOCKS, DESCRIBE_THREADS, describe};
 pub use selector::{Flags, Kept, Predicate, Selector, Starts, Unique};
 
 use gpu_collective::Accumulator;
@@ -28,8 +28,8 @@ use gpu_std::{device, opaque, shared, unroll};
 
 /// Warps of a block.
 pub const WARPS: usize = 8;
-/// Blocks of a launch: five for each of 132 multiprocessors, the most that fit. They take tiles until none is left.
-pub const MAX_BLOCKS: u32 = 660;
+/// Blocks on a multiprocessor, the most that fit. They take tiles until none is left.
+pub const BLOCKS: u32 = 5;
 
 /// The operator by which counts are added up.
 type Counts = Plus<u64>;

@@ -4,15 +4,11 @@ use gpu_std::device;
 use gpu_std::memory::{Element, Global, GlobalMut};
 use gpu_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
-/// Blocks that describe the runs of so many items: they go on with others until none is left, and how many runs there
+/// Threads of a block that describes runs.
+pub const DESCRIBE_THREADS: u32 = 256;
+/// Such blocks on a multiprocessor, as many as fit. They go on with others until none is left, as how many runs there
 /// are is known only on the device.
-pub const fn describe_blocks(len: u64, threads: u32) -> u32 {
-    let blocks = len.div_ceil(threads as u64);
-    if blocks < MOST_BLOCKS as u64 { blocks as u32 } else { MOST_BLOCKS }
-}
-
-/// Eight for each of 132 multiprocessors: as many as fit.
-const MOST_BLOCKS: u32 = 1056;
+pub const DESCRIBE_BLOCKS: u32 = 8;
 
 /// Writes the item and the length of each run, of which `starts` says where they start among `len` items and `count`
 /// how many there are.
