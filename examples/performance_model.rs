@@ -25,6 +25,8 @@
 //! them in view stands in gpu-model's README. They and variants were timed again and again on one input, so what fits
 //! into the second-level cache was there; the others on inputs in turn, which were not.
 
+#[path = "performance_model/ahead.rs"]
+mod ahead;
 #[path = "performance_model/cases.rs"]
 mod cases;
 #[path = "performance_model/changed.rs"]

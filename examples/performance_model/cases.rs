@@ -34,8 +34,9 @@ const SAMPLED: usize = 1 << 22;
 const SHARED: usize = 1 << 24;
 /// The bytes that those have at most.
 const SAMPLED_BYTES: usize = 1 << 24;
-/// Blocks of such a sample.
+/// Blocks of such a sample, and of one whose blocks are few and have much of an array each.
 const BLOCKS: u32 = 8;
+const LONG_BLOCKS: u32 = 1;
 
 /// What a case computes, in 32-bit operations, where that is known. A unit for two 32-bit operations does one of `f64`;
 /// products of matrices of `f64` are done by tensor cores, which do as many as there are of 32 bits.
@@ -66,6 +67,25 @@ fn is_independent(case: Case) -> bool {
     let filters = matches!(case.op, Gaussian5 | Gaussian11 | Filter3 | Filter11 | Gaussian5Rgb | Filter3Rgb);
     let others = matches!(case.op, ResizeHalf | ResizeDouble | Correlate | Jacobi | SobelMagnitude);
     moves || sums || filters || others
+}
+
+/// Whether a part of a case is cut as the whole on a device of as small a part of the multiprocessors: how many rows of
+/// an image, or how much of an array, a block has depends on how many blocks there are.
+fn is_cut_by_blocks(case: Case) -> bool {
+    use Op::*;
+    let filters = matches!(case.op, Gaussian5 | Gaussian11 | Filter3 | Filter11 | Gaussian5Rgb | Filter3Rgb);
+    filters || matches!(case.op, SobelMagnitude | Histogram)
+}
+
+/// The multiprocessors of the device on which a part of a case is simulated.
+fn multiprocessors(part: Case, of: Case) -> u32 {
+    let all = Config::default().multiprocessors;
+    if !is_cut_by_blocks(of) {
+        return all;
+    }
+    let share = part.elements() as f64 / of.elements() as f64;
+    // A cast saturates; there is one at least.
+    (f64::from(all) * share).round().max(1.0) as u32
 }
 
 /// A kernel's PTX, and what it has once that was asked for: most kernels are not.
@@ -180,9 +200,15 @@ impl Counting {
         Ok(launches)
     }
 
-    /// The launches of a case and the bytes that it moves at least.
-    fn simulate(&self, case: Case, sample: Option<u32>) -> Result<(Vec<Counts>, u64), String> {
-        let device = Device::simulator_with(Config { sample, ..simulated::config(self.caches) });
+    /// The launches of a case and the bytes that it moves at least, for a device of so many multiprocessors.
+    fn simulate(
+        &self,
+        case: Case,
+        sample: Option<u32>,
+        multiprocessors: u32,
+    ) -> Result<(Vec<Counts>, u64), String> {
+        let config = Config { sample, multiprocessors, ..simulated::config(self.caches) };
+        let device = Device::simulator_with(config);
         let bytes = counting::count(&device, case).map_err(|error| format!("{}: {error}", case.name()))?;
         let mut launches = self.launched(&device)?;
         // All operations are the longest launch's.
@@ -253,7 +279,8 @@ impl Counting {
             Op::Segments => SHARED,
             _ => SAMPLED.min(SAMPLED_BYTES / element_bytes(case)),
         };
-        let (mut counted, bytes) = self.scaled_from(case, most, Some(BLOCKS))?;
+        let blocks = if case.op == Op::Histogram { LONG_BLOCKS } else { BLOCKS };
+        let (mut counted, bytes) = self.scaled_from(case, most, Some(blocks))?;
         for launches in [&mut counted.launches, &mut counted.smaller] {
             if let [launch] = &mut launches[..] {
                 let read = (bytes - launch.memory_written.0).max(0.0);
@@ -293,9 +320,10 @@ impl Counting {
         growing: bool,
     ) -> Result<(Counted, f64), Box<dyn Error>> {
         let Some(large) = case.shrunk(most) else {
-            let (launches, bytes) = self.simulate(case, sample)?;
+            let all = Config::default().multiprocessors;
+            let (launches, bytes) = self.simulate(case, sample, all)?;
             let smaller = match sample {
-                Some(blocks) => self.simulate(case, Some(blocks / 2))?.0,
+                Some(blocks) => self.simulate(case, Some(blocks / 2), all)?.0,
                 None => launches.clone(),
             };
             let counted = Counted { smaller, launches, simulated: case.elements() };
@@ -308,9 +336,12 @@ impl Counting {
         let halves = parts.filter_map(|part| large.shrunk(most / part));
         let small = halves.into_iter().find(|small| small.elements() < large.elements());
         let small = small.ok_or_else(|| format!("{} has nothing smaller", large.name()))?;
+        let units = [small, large].map(|part| multiprocessors(part, case));
         let [(of_small, _), (of_large, bytes)] =
-            self.cases.get(format!("{small:?} {large:?} {sample:?}"), || {
-                side_by_side([small, large], |case| self.simulate(case, sample))
+            self.cases.get(format!("{small:?} {large:?} {sample:?} {units:?}"), || {
+                side_by_side([(small, units[0]), (large, units[1])], |(part, units)| {
+                    self.simulate(part, sample, units)
+                })
             })?;
         if of_small.len() != of_large.len() {
             let [small, large] = [small, large].map(Case::name);

@@ -17,6 +17,7 @@ use gpu_sim::metrics::Architecture;
 use gpu_sim::{Config, Record};
 use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, transpose};
 
+use super::ahead::Ahead;
 use super::cases::Counting;
 use super::gathers::{GRANULE, anywhere, misses, misses_before};
 use super::solvers::Solver;
@@ -131,10 +132,9 @@ fn shrunk(structure: Structure, rows: u32) -> Structure {
 /// Levels of a structure: a row is one level behind the last of those that it waits for.
 pub fn levels(structure: Structure) -> f64 {
     let mut level = vec![0_u32; structure.rows as usize];
-    let (mut columns, mut most) = (Vec::new(), 0);
+    let (mut ahead, mut most) = (Ahead::new(structure), 0);
     for row in 0..structure.rows {
-        structure.columns_before(row, &mut columns);
-        let own = columns.iter().map(|&column| level[column as usize]).max().unwrap_or(0) + 1;
+        let own = ahead.columns(row).iter().map(|&column| level[column as usize]).max().unwrap_or(0) + 1;
         level[row as usize] = own;
         most = most.max(own);
     }

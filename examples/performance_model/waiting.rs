@@ -16,6 +16,8 @@ use std::ops::Range;
 
 use gpu_benches::suite::sparse::Structure;
 
+use super::ahead::Ahead;
+
 /// Entries that a lane asks for at a time.
 const ASKED: u32 = 4;
 
@@ -62,7 +64,7 @@ pub fn waiting(blocks: f64, places: f64) -> f64 {
 /// The longest way through a structure.
 pub fn longest(structure: Structure, places: Places, step: Step) -> Way {
     let mut known: Vec<Way> = Vec::with_capacity(structure.rows.div_ceil(places.unit) as usize);
-    let (mut ends, mut columns) = (BinaryHeap::new(), Vec::new());
+    let (mut ends, mut ahead) = (BinaryHeap::new(), Ahead::new(structure));
     let mut last = Way::default();
     for first in (0..structure.rows).step_by(places.block as usize) {
         // A place is free when the first of the blocks that are there ends.
@@ -75,7 +77,7 @@ pub fn longest(structure: Structure, places: Places, step: Step) -> Way {
             // A warp that walks begins with the next rows when it has done its last.
             let own = places.walking.and_then(|warps| known[before..].len().checked_sub(warps));
             let start = own.map_or(start, |own| start.max(known[before + own]));
-            let found = solved(structure, places, step, rows, (start, &known), &mut columns);
+            let found = solved(places, step, rows, (start, &known), &mut ahead);
             known.push(found);
             end = end.max(found);
         }
@@ -87,20 +89,18 @@ pub fn longest(structure: Structure, places: Places, step: Step) -> Way {
 
 /// When some rows are known that are solved together, by a block that starts then.
 fn solved(
-    structure: Structure,
     places: Places,
     step: Step,
     rows: Range<u32>,
     (start, known): (Way, &[Way]),
-    columns: &mut Vec<u32>,
+    ahead: &mut Ahead,
 ) -> Way {
     let (mut from, mut batches, mut is_chain) = (start, 1, true);
     // How many rows are behind each other, of each row that is solved in a warp's registers.
     let (mut depths, mut steps) = ([1; 32], 1);
     for row in rows.clone() {
-        structure.columns_before(row, columns);
         let (mut depth, mut outer) = (1, 0_u32);
-        for &column in &*columns {
+        for &column in ahead.columns(row) {
             if column >= rows.start {
                 depth = depth.max(depths[(column - rows.start) as usize] + 1);
                 is_chain &= column + 1 == row;
