@@ -43,6 +43,8 @@ mod gathers;
 mod level3;
 #[path = "performance_model/measure.rs"]
 mod measure;
+#[path = "performance_model/parts.rs"]
+mod parts;
 #[path = "performance_model/plot.rs"]
 mod plot;
 #[path = "performance_model/product.rs"]
@@ -88,6 +90,7 @@ use gpu_model::literature::roofline::Roofline;
 use gpu_model::waves::Bottleneck;
 use gpu_sim::metrics::Architecture;
 use measure::Gpu;
+use parts::Part;
 use recorded::{Kernel, Measured, Role, SOURCES, Source, kernels, rows};
 use serde::Serialize;
 use tiles::Tiles;
@@ -134,6 +137,9 @@ struct Options {
     /// Leave out what was not measured on a device
     #[arg(long)]
     measured: bool,
+    /// Say of each launch what it takes and why
+    #[arg(long)]
+    launches: bool,
     /// Only these kernels: `transpose`, `sum`, names like `transpose/naive_32`, or cases of the benchmarks, `scan`,
     /// `scan/f32` or `scan/f32/2^20`
     #[arg(long, value_delimiter = ',')]
@@ -169,6 +175,9 @@ struct Line {
     outdated: bool,
     /// Judged only: not looked at while formulas were sought.
     held_out: bool,
+    /// Launch by launch, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<Vec<Part>>,
     #[serde(skip)]
     row: Measured,
 }
@@ -208,7 +217,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             return Err(format!("no measured row of {} is of these kernels", device.name).into());
         }
         for row in rows {
-            match line(row, &device, counter) {
+            match line(row, &device, counter, options.launches) {
                 Ok(line) => lines.push(line),
                 Err(error) => failed.push(format!("{}: {error}", row.kernel.name())),
             }
@@ -224,6 +233,9 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             lines.iter().try_for_each(|line| serde_json::to_string(line).map(|text| println!("{text}")))?;
             println!("{}", serde_json::to_string(&errors)?);
         } else {
+            if options.launches {
+                parts::print(&lines);
+            }
             report::print(&lines, &errors);
         }
         drawn.extend(lines);
@@ -283,7 +295,12 @@ fn counter<'a>(
     Ok(&mut counters[place])
 }
 
-fn line(row: Measured, device: &Device, counter: &mut Counter) -> Result<Line, Box<dyn Error>> {
+fn line(
+    row: Measured,
+    device: &Device,
+    counter: &mut Counter,
+    launches: bool,
+) -> Result<Line, Box<dyn Error>> {
     let Measured { kernel, size, repeated, role, .. } = row;
     let found = counter.found(kernel, size)?;
     // What was measured of other kernels than those that are counted is no time of theirs.
@@ -324,6 +341,10 @@ fn line(row: Measured, device: &Device, counter: &mut Counter) -> Result<Line, B
         cached,
         outdated,
         held_out: role != Role::Seen,
+        parts: launches.then(|| {
+            let all = found.counted.launches.iter().zip(&sequence.launches);
+            all.map(|(counts, found)| Part::of(counts, found)).collect()
+        }),
         row,
     })
 }
