@@ -70,11 +70,11 @@ fn is_independent(case: Case) -> bool {
 }
 
 /// Whether a part of a case is cut as the whole on a device of as small a part of the multiprocessors: how many rows of
-/// an image, or how much of an array, a block has depends on how many blocks there are.
+/// an image, how much of an array, or how many threads a block has depends on how many blocks there are.
 fn is_cut_by_blocks(case: Case) -> bool {
     use Op::*;
     let filters = matches!(case.op, Gaussian5 | Gaussian11 | Filter3 | Filter11 | Gaussian5Rgb | Filter3Rgb);
-    filters || matches!(case.op, SobelMagnitude | Histogram)
+    filters || matches!(case.op, SobelMagnitude | Histogram | Correlate | Jacobi | InPlace)
 }
 
 /// The multiprocessors of the device on which a part of a case is simulated.
