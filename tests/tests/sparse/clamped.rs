@@ -5,9 +5,10 @@ use gpu_core::{Buffer, Device, Layout, Matrix, MatrixMut, Stream};
 use gpu_sim::{Config, Record};
 use gpu_sparse::{CsrView, Spmv, Strategy};
 use gpu_sparse_kernels::levels::Rows;
+use gpu_sparse_kernels::part::{self, Part};
 use gpu_sparse_kernels::solve::Run;
 use gpu_sparse_kernels::waiting::{ASKED, Strides};
-use gpu_sparse_kernels::{THREADS, chains, free, levels, order, ordered, packed, solve};
+use gpu_sparse_kernels::{NONE, THREADS, chains, free, levels, order, ordered, packed, solve};
 use gpu_std::launch::LaunchConfig;
 
 use crate::support::Random;
@@ -162,6 +163,121 @@ fn levels_and_systems_stay_inside_and_end() {
             let launch = LaunchConfig::linear(1, THREADS);
             let arguments = (offsets, indices, values, &b, &mut x, &rows, &starts, shape, strides, run, 1.0);
             stream.launch::<solve::sparse_solve_levels_f32>(launch, arguments).unwrap();
+        }
+    }
+}
+
+/// Rows of so many entries each, and their columns.
+fn even(device: &Device, each: usize, columns: impl Fn(usize, usize) -> u32) -> (Buffer<u32>, Buffer<u32>) {
+    let offsets: Vec<u32> = (0..=ROWS).map(|row| (each * row) as u32).collect();
+    let indices: Vec<u32> = (0..ROWS)
+        .flat_map(|row| (0..each).map(move |entry| (row, entry)))
+        .map(|(r, e)| columns(r, e))
+        .collect();
+    (device.upload(&offsets).unwrap(), device.upload(&indices).unwrap())
+}
+
+fn shape(entries: usize) -> Rows {
+    Rows { rows: ROWS as u32, entries: entries as u32, upper: 0, unit: 1, chunk: THREADS }
+}
+
+/// Of the rows before it in its window a row may seem to need one more than there are.
+#[test]
+fn rows_that_repeat_a_column_stay_inside() {
+    let device = Device::simulator_with(Config { record: Record::Races, ..Config::default() });
+    let stream = device.default_stream();
+    let (offsets, indices) = even(&device, 40, |row, _| row.saturating_sub(1) as u32);
+    let (values, b) =
+        (device.upload(&vec![0.5f32; 40 * ROWS]).unwrap(), device.upload(&[1.0f32; ROWS]).unwrap());
+    let (mut x, mut ticket) = (device.alloc::<u32>(ROWS).unwrap(), device.zeroed::<u32>(1).unwrap());
+    stream.memset(&mut x, 0xff).unwrap();
+    let strides = Strides { b_row: 1, x_row: 1, b_column: 0, x_column: 0, systems: 1 };
+    let launch = LaunchConfig::linear((ROWS as u32).div_ceil(THREADS), THREADS)
+        .shared(chains::shared_bytes::<f32>(THREADS));
+    let arguments = (&offsets, &indices, &values, &b, &mut x, &mut ticket, shape(40 * ROWS), strides, 1.0);
+    // SAFETY: the simulator checks every access.
+    unsafe { stream.launch::<chains::sparse_solve_chains_f32>(launch, arguments).unwrap() };
+    assert!(x.to_vec().unwrap().iter().all(|&word| word != u32::MAX));
+}
+
+/// Of levels that say anything each row is counted once, in shared memory and where there are too many groups for it.
+#[test]
+fn groups_of_any_levels_are_those_that_there_are() {
+    let device = Device::simulator_with(Config { record: Record::Races, ..Config::default() });
+    let stream = device.default_stream();
+    let (offsets, indices) = even(&device, 1, |row, _| row.saturating_sub(1) as u32);
+    for (levels, seed) in [(40, 520), (1200, 521)] {
+        let count = order::CLASSES * levels;
+        assert_eq!(count <= order::MOST_COUNTERS, levels == 40);
+        let any_levels = device.upload(&any(&mut Random(seed), levels as usize + 1, ROWS)).unwrap();
+        let (mut keys, mut counts) =
+            (device.zeroed::<u32>(ROWS).unwrap(), device.zeroed::<u32>(count as usize).unwrap());
+        let launch = LaunchConfig::linear((ROWS as u32).div_ceil(THREADS), THREADS)
+            .shared(order::groups_shared_bytes(count));
+        let arguments = (&offsets, &indices, &any_levels, &mut keys, &mut counts, shape(ROWS), count, 2);
+        // SAFETY: the simulator checks every access.
+        unsafe { stream.launch::<order::sparse_groups>(launch, arguments).unwrap() };
+        assert_eq!(counts.to_vec().unwrap().iter().sum::<u32>(), ROWS as u32);
+    }
+}
+
+/// Offsets change after the entries of each row were counted: no row gets more, and nothing is read beyond the entries.
+#[test]
+fn parts_of_rows_that_changed_stay_inside() {
+    println!("parts_of_rows_that_changed_stay_inside: seeds 0 to 19");
+    let kept: Vec<u32> = (0..=ROWS as u32).map(|row| 2 * row).collect();
+    for seed in 0..20 {
+        let Arrays { device, offsets, indices, .. } = &arrays(seed);
+        let stream = device.default_stream();
+        let (rows, entries) = (ROWS as u32, ENTRIES as u32);
+        let part =
+            Part { rows, entries, upper: (seed % 2) as u32, diagonal: (seed / 2 % 2) as u32, words: 2 };
+        let (values, target) = (device.zeroed::<u32>(2 * ENTRIES).unwrap(), device.upload(&kept).unwrap());
+        let mut columns = device.zeroed::<u32>(2 * ROWS).unwrap();
+        let mut words = device.zeroed::<u32>(4 * ROWS).unwrap();
+        let launch = LaunchConfig::linear(rows.div_ceil(THREADS), THREADS);
+        let arguments = (offsets, indices, &values, &target, &mut columns, &mut words, part);
+        // SAFETY: the simulator checks every access.
+        unsafe { stream.launch::<part::sparse_part>(launch, arguments).unwrap() };
+    }
+}
+
+/// Rows of one task never wait for each other, whatever their columns say; and what is no row has no unit.
+#[test]
+fn units_wait_for_earlier_tasks() {
+    let device = Device::simulator_with(Config { record: Record::Races, ..Config::default() });
+    let stream = device.default_stream();
+    let mut random = Random(522);
+    let columns = any(&mut random, ROWS, 3 * ROWS);
+    let (offsets, indices) = even(&device, 3, |row, entry| columns[3 * row + entry]);
+    let rows_of = |task: usize| (ROWS - 32 * task).min(32) as u32;
+    let tasks: Vec<u32> =
+        (0..ROWS.div_ceil(32)).flat_map(|task| [32 * task as u32, rows_of(task) << 8]).collect();
+    let (count, tasks) = ((tasks.len() / 2) as u32 * packed::UNITS, device.upload(&tasks).unwrap());
+    let linear = |threads: u32| LaunchConfig::linear(threads.div_ceil(THREADS), THREADS);
+    for is_order in [false, true] {
+        let mut order: Vec<u32> = (0..ROWS as u32).collect();
+        if !is_order {
+            order[17] = ROWS as u32;
+            order[200] = u32::MAX;
+        }
+        let order = device.upload(&order).unwrap();
+        let (mut of_rows, mut rows) =
+            (device.zeroed::<u32>(ROWS).unwrap(), device.zeroed::<u32>(count as usize).unwrap());
+        let mut positions = device.zeroed::<u32>(count as usize * ASKED).unwrap();
+        let arguments = (&order, &tasks, &mut of_rows, &mut rows, &mut positions, count, ROWS as u32);
+        // SAFETY: the simulator checks every access.
+        unsafe { stream.launch::<packed::sparse_units>(linear(count), arguments).unwrap() };
+        if is_order {
+            let arguments = (&offsets, &indices, &of_rows, &mut positions, shape(3 * ROWS), count, 32);
+            // SAFETY: as above.
+            unsafe { stream.launch::<packed::sparse_pack>(linear(ROWS as u32), arguments).unwrap() };
+            let positions = positions.to_vec().unwrap();
+            let task = |unit: usize| unit as u32 / packed::UNITS;
+            let is_earlier =
+                |(place, &unit): (usize, &u32)| unit == NONE || task(unit as usize) < task(place / ASKED);
+            assert!(positions.iter().enumerate().all(is_earlier));
+            assert!(positions.iter().any(|&unit| unit != NONE));
         }
     }
 }

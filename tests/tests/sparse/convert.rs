@@ -79,6 +79,13 @@ fn an_entry_outside_is_refused() {
         assert!(matches!(error, Error::Length { what: "row indices", expected: 3, actual: 2 }), "{error}");
         let error = CooView::new(3, 5, &lent.0, &lent.1, values.slice(1..)).unwrap_err();
         assert!(matches!(error, Error::Length { what: "values", expected: 3, actual: 2 }), "{error}");
+        // The first row and the first column that there are not.
+        for (row, column) in [(3, 0), (0, 5)] {
+            let lent = (device.upload(&[row]).unwrap(), device.upload(&[column]).unwrap());
+            let error =
+                compress(CooView::new(3, 5, &lent.0, &lent.1, values.slice(..1)).unwrap()).unwrap_err();
+            assert!(matches!(error, Error::OutOfRange { entry: 0, .. }), "{error}");
+        }
         let error = Coo::upload(device, 3, 5, &[3], &[0], &[1.0f32]).unwrap_err();
         assert!(matches!(error, Error::OutOfRange { entry: 0, row: 3, .. }), "{error}");
     });

@@ -235,6 +235,9 @@ fn what_has_no_factors_is_refused() {
         // Positive diagonal, but not definite: 1 - 2 · 2 of row 1; row 2 is as bad, and later.
         let a = upload(&[0, 1, 3, 5], &[0, 0, 1, 1, 2], &[1.0, 2.0, 1.0, 9.0, 1.0]);
         assert!(matches!(ic0(&a), Err(Error::NotPositive { row: 1 })));
+        // 1 - 1 · 1: nothing is left.
+        let a = upload(&[0, 1, 3], &[0, 0, 1], &[1.0; 3]);
+        assert!(matches!(ic0(&a), Err(Error::NotPositive { row: 1 })));
         let a = upload(&[0, 1, 2], &[0, 1], &[1.0, f64::NAN]);
         assert!(matches!(ic0(&a), Err(Error::NotPositive { row: 1 })));
         let a = upload(&[0, 1, 2], &[0, 1], &[1.0, 0.0]);

@@ -1,6 +1,7 @@
 //! Levels, ordered rows and triangular systems: one body over all backends, against serial oracles.
 
 use gpu_sparse::{Algorithm, Analysis, Diagonal, Error, Side};
+use gpu_sparse_kernels::{order, ordered};
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 
@@ -256,6 +257,63 @@ fn infinities_and_nan_go_through() {
     });
 }
 
+/// A row that needs all rows before it in a window, in the last of a block's windows.
+#[test]
+fn windows_of_which_rows_need_all_rows_are_solved() {
+    for_each("solve of full windows", |device| {
+        let host = matrix::<f64>(300, 300, 44, |row, _| (row.saturating_sub(40)..=row).collect());
+        let (a, b) = (host.on(device), vector::<f64>(300, 45));
+        let mut analysis = Analysis::with(&a, Side::Lower, Diagonal::Stored, Algorithm::Chains).unwrap();
+        let (right, mut x) = (device.upload(&b).unwrap(), device.alloc(300).unwrap());
+        analysis.solve(&device.default_stream(), 1.0, &right, &mut x).unwrap();
+        let expected = naive_solution(&host, Side::Lower, Diagonal::Stored, 1.0, &b);
+        assert_same_bits(&x.to_vec().unwrap(), &expected, "full windows");
+    });
+}
+
+/// What a row does not need is not multiplied with anything: an infinite solution before it, an infinite diagonal.
+#[test]
+fn infinities_stay_where_they_are() {
+    for_each("solve beside infinities", |device| {
+        // The first solution is infinite, and rows of up to 150 or 100 entries do not need it. Every seventh is nothing
+        // over infinity.
+        for part in [2, 3] {
+            let mut host = matrix::<f64>(300, 300, 46, |row, _| {
+                if row == 0 { vec![0] } else { ((row - row / part).max(1)..=row).collect() }
+            });
+            for row in 0..300 {
+                let (entries, diagonal) = (host.row(row), host.row(row).end - 1);
+                host.values[entries].iter_mut().for_each(|value| *value /= 1024.0);
+                host.values[diagonal] *= if row % 7 == 6 { f64::INFINITY } else { 1024.0 };
+            }
+            let mut b = vector::<f64>(300, 47);
+            b[0] = f64::INFINITY;
+            let expected = naive_solution(&host, Side::Lower, Diagonal::Stored, 1.0, &b);
+            assert!(expected[0].is_infinite() && expected[1..].iter().all(|x| x.is_finite()));
+            let (a, right) = (host.on(device), device.upload(&b).unwrap());
+            for algorithm in Algorithm::ALL {
+                let mut analysis = Analysis::with(&a, Side::Lower, Diagonal::Stored, algorithm).unwrap();
+                let mut x = device.alloc(300).unwrap();
+                analysis.solve(&device.default_stream(), 1.0, &right, &mut x).unwrap();
+                assert_same_bits(&x.to_vec().unwrap(), &expected, &format!("{algorithm:?}"));
+            }
+        }
+    });
+}
+
+/// Rows have a lane for four of their entries, and no more than twice as many: of more than 16, where that is at least 8.
+#[test]
+fn ordered_rows_have_as_many_lanes_as_they_need() {
+    for entries in 0..=16 {
+        let lanes = ordered::lanes_of(order::class(entries), 32);
+        assert_eq!(lanes, entries.next_power_of_two().div_ceil(4), "{entries}");
+    }
+    for longest in 17..=200u32 {
+        let lanes = longest.div_ceil(4).next_power_of_two().clamp(8, 32);
+        assert_eq!(ordered::lanes_of(order::class(longest), ordered::widest(longest)), lanes, "{longest}");
+    }
+}
+
 #[test]
 fn an_analysis_takes_other_values_of_the_same_structure() {
     for_each("other values", |device| {
@@ -300,6 +358,8 @@ fn what_is_no_triangle_is_refused() {
             refused(&[0, 1, 2], &[0, 1], &[1.0, -0.0], upper, stored),
             "the entry on the diagonal of row 1 is zero"
         );
+        let a = gpu_sparse::Csr::upload(device, 2, 2, &[0, 1, 2], &[0, 1], &[1.0f32, -0.0]).unwrap();
+        assert!(matches!(Analysis::new(&a, lower, stored), Err(Error::ZeroPivot { row: 1 })));
         let a = matrix::<f32>(2, 3, 1, |_, _| vec![0]).on(device);
         let error = Analysis::new(&a, lower, stored).unwrap_err();
         assert!(matches!(error, Error::NotSquare { rows: 2, columns: 3 }), "{error}");

@@ -39,6 +39,21 @@ fn matrices<T: Value>() -> Vec<(&'static str, Host<T>)> {
                 (0..if row < 500 { most } else { most / 6 }).map(|k| 100 * k + random.below(100)).collect()
             }),
         ),
+        // Two blocks of 96 rows, of which the first has 2035 entries: its last row, and what a lane looks for beyond it,
+        // ends where the room of 2048 does.
+        (
+            "streamed to the end",
+            matrix(192, 2200, 9, |row, random| {
+                let most = if row < 95 {
+                    21 + (row < 30) as usize
+                } else if row == 95 {
+                    10
+                } else {
+                    8
+                };
+                (0..most).map(|k| 100 * k + random.below(100)).collect()
+            }),
+        ),
         ("short", matrix(777, 100, 5, |_, random| (0..random.below(9)).map(|_| random.below(100)).collect())),
         (
             "skewed",
