@@ -51,9 +51,12 @@ fn chains<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<
     let inner = memory.array::<T>(threads / 32 * ENTRIES);
     known.write(thread, T::UNKNOWN);
     let first = draw(ticket, room) * shape.chunk;
+    // Mutants: where just a block's rows are left, both are their end.
     let end = if shape.rows - first > shape.chunk { first + shape.chunk } else { shape.rows };
+    // Mutants: what is not asked for in shared memory is asked for in global memory, which has it as well.
     let room = Room { known, base: if shape.chunk > threads { NONE } else { first }, inner };
     let mut window = first + (thread - warp::lane_id());
+    // Mutants: a window from the end on has no rows.
     while window < end {
         keep_rolled();
         solve_window(offsets, &system, shape, &room, (window, end));
@@ -84,6 +87,7 @@ fn solve_window<T: Scalar>(
     // ---- the entries inside of the window: which columns, and their values, in order
     let (columns, count) = inside_of_window(shape, system.indices, &rest, (number, window));
     // Before the first window there is nothing.
+    // Mutants: all that a row of the first window needs is inside of it: without being asked it is zero, too.
     let outer = if window > 0 { rest.left - count } else { 0 };
     let skipped = rest.left - count;
     let first_inner = thread / 32 * ENTRIES + lane * lane.saturating_sub(1) / 2;
@@ -104,6 +108,7 @@ fn solve_window<T: Scalar>(
         moved = false;
         if !ready {
             let are_known = batch.ask(|other| {
+                // Mutants: the solution of the block's first row is in global memory as well.
                 if other >= room.base {
                     room.known.atomic(other - room.base).load(Ordering::Relaxed, Scope::Block)
                 } else {

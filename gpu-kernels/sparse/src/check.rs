@@ -43,7 +43,9 @@ pub struct Triangle {
 #[inline(always)]
 pub(crate) fn bounds(offsets: Global<u32>, row: u32, entries: u32) -> (u32, u32) {
     let (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
+    // Mutants: of two equal numbers either is the smaller.
     let end = if end < entries { end } else { entries };
+    // Mutants: as above.
     (if start < end { start } else { end }, end)
 }
 
@@ -91,6 +93,7 @@ pub fn sparse_longest(offsets: Global<u32>, rows: u32, longest: GlobalMut<u32>) 
     while row < rows {
         keep_rolled();
         let (start, end) = bounds(offsets, row, NONE);
+        // Mutants: of two equal numbers either is the larger.
         length = if end - start > length { end - start } else { length };
         row = row.saturating_add(grid_dim_x() * THREADS);
     }

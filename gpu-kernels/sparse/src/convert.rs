@@ -50,6 +50,7 @@ pub fn sparse_rows(offsets: Global<u32>, rows: GlobalMut<u32>, count: u32, entri
     let ends = shared::dynamic().array::<u32>(2);
     let (at, thread) = (index_1d(), thread_idx_x());
     let first = at - thread;
+    // Mutants: an entry further on is in the same row or in a later one, and bounds the others' search as well.
     let last = if entries - first > THREADS { first + THREADS - 1 } else { entries - 1 };
     if thread.is_multiple_of(32) && thread < 64 {
         let entry = if thread == 0 { first } else { last };
@@ -114,6 +115,7 @@ pub fn sparse_keys(
         let (row, column) = (rows.read_only(at), columns.read_only(at));
         if at > 0 {
             let before = rows.read_only(at - 1);
+            // Mutants: entries that are taken not to ascend are sorted, to the order that they have.
             does_fall = row < before || row == before && column <= columns.read_only(at - 1);
         }
         if row >= row_count || column >= column_count {

@@ -69,6 +69,7 @@ fn ic0<T: Scalar>(
         keep_rolled();
         if !done {
             let mut waits = false;
+            // Mutants: on the diagonal it finds that the row's own is not known yet, and goes on below.
             while at < diagonal && !waits {
                 keep_rolled();
                 if !begun {
@@ -79,6 +80,7 @@ fn ic0<T: Scalar>(
                     sum = values.read_only(at);
                     begun = true;
                 }
+                // Mutants: either row's other entries are before the column of `at`, where the diagonal is above.
                 while own < at && other < above && !waits {
                     keep_rolled();
                     let (mine, theirs) = (indices.read_only(own), indices.read_only(other));
@@ -92,6 +94,7 @@ fn ic0<T: Scalar>(
                             own += 1;
                             other += 1;
                         }
+                        // Mutants: they are not equal.
                     } else if mine < theirs {
                         own += 1;
                     } else {
@@ -156,6 +159,7 @@ fn ilu0<T: Scalar>(
         keep_rolled();
         if !done {
             let mut waits = false;
+            // Mutants: on the diagonal it finds that the row's own is not known yet, and goes on below.
             while at < diagonal && !waits {
                 keep_rolled();
                 if !begun {
@@ -167,6 +171,7 @@ fn ilu0<T: Scalar>(
                     } else {
                         left = work.read(at) / T::from_word(word);
                         tell(factor, at, left);
+                        // Mutants: the column of `at` itself is before all that are looked for.
                         own = at + 1;
                         other += 1;
                         others = offsets.read_only(column + 1);
@@ -185,6 +190,7 @@ fn ilu0<T: Scalar>(
                             own += 1;
                             other += 1;
                         }
+                        // Mutants: they are not equal.
                     } else if mine < theirs {
                         own += 1;
                     } else {

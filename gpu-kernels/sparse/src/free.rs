@@ -46,6 +46,7 @@ fn free<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<u3
             while goes_on {
                 keep_rolled();
                 goes_on = batch.ask(|other| {
+                    // Mutants: the solution of the block's first row is in global memory as well.
                     if other >= base {
                         known.atomic(other - base).load(Ordering::Relaxed, Scope::Block)
                     } else {

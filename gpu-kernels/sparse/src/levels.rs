@@ -114,6 +114,7 @@ impl Rows {
         Beside {
             at: if upper { end.wrapping_sub(1) } else { start },
             // No row has more than there are before it.
+            // Mutants: of two equal numbers either is the smaller.
             left: if left < number { left } else { number },
             diagonal,
             step: if upper { u32::MAX } else { 1 },
@@ -133,6 +134,7 @@ impl Rows {
     #[inline(always)]
     pub(crate) fn other(&self, column: u32, number: u32) -> u32 {
         let (other, last) = (self.numbered(column), number.wrapping_sub(1));
+        // Mutants: of two equal numbers either is the smaller.
         if other < last { other } else { last }
     }
 }
@@ -147,6 +149,7 @@ pub(crate) fn first_of_block(ticket: GlobalMut<u32>, room: Shared<u32>) -> u32 {
 /// Words of the ring of a block of `threads` threads that has `chunk` rows: those of the rows that its warps have at a
 /// time, and of as many lines of a grid as they are likely to need.
 pub const fn ring(chunk: u32, threads: u32) -> u32 {
+    // Mutants: what a longer ring holds is in global memory as well.
     if chunk <= threads { threads.next_power_of_two() } else { 4 * threads.next_power_of_two() }
 }
 
@@ -169,8 +172,10 @@ impl Ring {
     fn ask(&self, number: u32) -> u32 {
         let word = self.words.atomic(number & self.mask).load(Ordering::Relaxed, Scope::Block);
         let whose = (word >> 32) as u32;
+        // Mutants: what the ring has not is in global memory, and no place is shared with the row before.
         if whose == number + 1 {
             word as u32
+            // Mutants: only a place that is not written yet says 0, of the first row, and global memory says more.
         } else if whose > number {
             NONE
         } else {
@@ -199,6 +204,7 @@ pub(crate) fn inside_of_window(
 ) -> (u32, u32) {
     let (mut columns, mut count) = (0, 0);
     let lane = number - window;
+    // Mutants: all that a window's first row needs is before the window.
     let mut more = rest.left > 0 && lane > 0;
     while more {
         keep_rolled();
@@ -233,6 +239,7 @@ pub const AT_ONCE: u32 = 4;
 #[inline(always)]
 fn batch(first: u32, end: u32) -> u32 {
     let left = end - first;
+    // Mutants: just so many are the same bits either way.
     if left < AT_ONCE { (1 << left) - 1 } else { (1 << AT_ONCE) - 1 }
 }
 
@@ -242,8 +249,10 @@ fn batch(first: u32, end: u32) -> u32 {
 #[inline(always)]
 fn in_chains(mut level: u32, before: u32) -> u32 {
     let mut distance = 1;
+    // Mutants: no row hangs on 32 others of its window.
     while distance < 32 {
         let other = warp::shuffle_up(warp::FULL, level, distance) + distance;
+        // Mutants: of two equal levels either is the higher.
         if before >= distance && other > level {
             level = other;
         }
@@ -260,6 +269,7 @@ fn in_window(mut level: u32, columns: u32) -> u32 {
     while step < 32 {
         keep_rolled();
         let other = warp::shuffle_idx(warp::FULL, level, step) + 1;
+        // Mutants: of two equal levels either is the higher.
         if columns >> step & 1 != 0 && other > level {
             level = other;
         }
@@ -290,6 +300,7 @@ pub fn sparse_levels(
         word += threads;
     }
     let base = draw(ticket, room) * shape.chunk;
+    // Mutants: where just a block's rows are left, both are their end.
     let end = if shape.rows - base > shape.chunk { base + shape.chunk } else { shape.rows };
     let known = Known { levels, ring, base };
     // The bounds of the lane's row in a window. Numbers of two windows further do not overflow: rows and entries
@@ -306,12 +317,15 @@ pub fn sparse_levels(
     let mut own = read(window);
     let mut next = read(window + threads);
     let mut column = column_of(own);
+    // Mutants: a window from the end on has no rows.
     while window < end {
         keep_rolled();
         let number = window + warp::lane_id();
         let mut rest = Beside::default();
+        // Mutants: from the end on rows have the bounds of empty ones.
         if number < end {
             let row = shape.numbered(number);
+            // Mutants: an empty row's last column is none's.
             rest = shape.beside_of(own, shape.diagonal(own), own.0 < own.1 && column == row, row);
         }
         // What the next two windows begin with is read while this one waits: nothing asks for it before.
@@ -336,6 +350,7 @@ impl Known {
     #[device]
     #[inline(always)]
     fn ask(&self, shape: &Rows, number: u32) -> u32 {
+        // Mutants: the level of the block's first row is in global memory as well.
         let level = if number >= self.base { self.ring.ask(number) } else { NONE };
         if level == NONE {
             self.levels.atomic(shape.numbered(number)).load(Ordering::Relaxed, Scope::Device)
@@ -406,6 +421,7 @@ fn levels_of_window(
     let inside = number < end;
     let (columns, count) = inside_of_window(shape, indices, rest, (number, window));
     // Before the first window there is nothing.
+    // Mutants: all that a row of the first window needs is inside of it: without being asked it is zero, too.
     let outer = if window > 0 { rest.left - count } else { 0 };
     let (links, are_chains) = links(columns);
     let links = if are_chains { links } else { 0 };
@@ -446,6 +462,7 @@ fn levels_of_window(
                 goes_on = awaited == NONE;
                 if goes_on {
                     first += AT_ONCE;
+                    // Mutants: of no entries none is asked for.
                     goes_on = first < outer;
                     ready = !goes_on;
                     unknown = if goes_on { batch(first, outer) } else { 0 };

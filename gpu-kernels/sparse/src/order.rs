@@ -36,6 +36,7 @@ pub const MOST_COUNTERS: u32 = 8192;
 
 /// Bytes of dynamic shared memory of a block of [`sparse_groups()`] and of [`sparse_groups_narrow()`].
 pub const fn groups_shared_bytes(groups: u32) -> u32 {
+    // Mutants: groups come in sevens, of which 8192 is no multiple.
     let counters = if groups <= MOST_COUNTERS { groups } else { 0 };
     SharedLayout::new().array::<u32>(counters).bytes()
 }
@@ -64,7 +65,9 @@ fn groups(
     count: u32,
     classes: u32,
 ) {
+    // Mutants: groups come in sevens, of which 8192 is no multiple.
     let counters = shared::dynamic().array::<u32>(if count <= MOST_COUNTERS { count } else { 0 });
+    // Mutants: as above.
     let in_block = count <= MOST_COUNTERS;
     let mut group = thread_idx_x();
     while in_block && group < count {
@@ -94,6 +97,7 @@ fn groups(
     while in_block && group < count {
         keep_rolled();
         let rows = counters.read(group);
+        // Mutants: to add none changes nothing.
         if rows > 0 {
             counts.atomic(group).fetch_add(rows, Ordering::Relaxed, Scope::Device);
         }
@@ -156,6 +160,7 @@ pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalM
     let last = shape.rows - 1;
     let stride = farthest(&shape.beside(offsets, indices, shape.numbered(last)), last);
     // Lines of a grid begin without the row before.
+    // Mutants: no row is as far from another as there are rows.
     let line = if stride < shape.rows {
         shape.beside(offsets, indices, shape.numbered(stride))
     } else {
@@ -169,6 +174,7 @@ pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalM
         keep_rolled();
         let rest = shape.beside(offsets, indices, shape.numbered(number));
         if rest.left > 0 {
+            // Mutants: of two equal numbers either is the larger.
             longest = if rest.left > longest { rest.left } else { longest };
             // The last is the nearest.
             let other = shape.other(indices.read_only(rest.place(rest.left - 1)), number);

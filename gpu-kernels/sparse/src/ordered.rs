@@ -67,6 +67,7 @@ impl Task {
     pub(crate) fn read(tasks: Global<u32>, number: u32) -> Self {
         let (first, what) = (tasks.read_only(2 * number), tasks.read_only(2 * number + 1));
         let doublings = what & 7;
+        // Mutants: of two equal numbers either is the smaller.
         Self { first, rows: what >> 8, lanes: 1 << if doublings < 5 { doublings } else { 5 } }
     }
 }
@@ -215,6 +216,7 @@ fn ordered<T: Scalar>(
         batch.stage(values, solved);
         warp::sync_warp(warp::FULL);
         staged = rest.left - first;
+        // Mutants: of two equal numbers either is the smaller.
         staged = if staged > ROOM { ROOM } else { staged };
         first += staged;
         batch = following;

@@ -89,6 +89,7 @@ pub fn sparse_pack(
     let rest = shape.beside(offsets, indices, row);
     let (mut unit, end) = (first, first + lanes_of(class(rest.left), widest));
     // Offsets that changed since may say anything, but nothing beyond the units.
+    // Mutants: of two equal numbers either is the smaller.
     let end = if end < count { end } else { count };
     while unit < end {
         keep_rolled();
@@ -171,13 +172,16 @@ fn solve<T: Scalar>(
         // ---- a word of the level before, by the first lane that lacks one
         let mut nearest = 0;
         unroll::<ASKED>(|j| {
+            // Mutants: an equal place is the same one.
             if words[j] == T::UNKNOWN && positions[j] > nearest {
                 nearest = positions[j];
             }
         });
         let distance = unit - nearest;
+        // Mutants: which word of an earlier task is waited for first is a matter of speed.
         let is_waiting = lane == lacking.trailing_zeros() && nearest >= distance;
         // Gaps have no word: the row of a unit is what says whether it has one.
+        // Mutants: as above.
         let before = if is_waiting { (nearest - distance) & !(lanes - 1) } else { NONE };
         let has_one = packed.rows.read_only_below(before, NONE, NONE) != NONE;
         loop {
@@ -205,6 +209,7 @@ fn solve<T: Scalar>(
         let mut added = sum;
         unroll::<ASKED>(|j| added = values[j].mul_add(T::from_word(words[j]), added));
         sum =
+            // Mutants: a row's only lane hears itself.
             if lanes > 1 { warp::shuffle_idx(warp::FULL, added, lane / lanes * lanes + step) } else { added };
         step += 1;
     }

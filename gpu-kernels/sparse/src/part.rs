@@ -48,8 +48,10 @@ impl Part {
     #[inline(always)]
     fn kept(&self, offsets: Global<u32>, indices: Global<u32>, row: u32) -> (u32, u32) {
         let end = offsets.read_only(row + 1);
+        // Mutants: of two equal numbers either is the smaller.
         let end = if end < self.entries { end } else { self.entries };
         let start = offsets.read_only(row);
+        // Mutants: as above.
         let start = if start < end { start } else { end };
         if self.upper != 0 {
             (first_from(indices, start, end, row + 1 - self.diagonal), end)

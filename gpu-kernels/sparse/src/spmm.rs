@@ -73,6 +73,7 @@ impl<T: Scalar> Operands<T> {
     ) {
         let first = start + thread_idx_x() % LANES;
         let (indices, values) = (self.indices.offset(first as u64), self.values.offset(first as u64));
+        // Mutants: at the end none is left either way.
         let left = if first < end { end - first } else { 0 };
         let columns: [u32; 8] =
             core::array::from_fn(|j| indices.read_only_below(j as u32 * LANES, left, NONE));
@@ -109,9 +110,11 @@ fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Prod
     let row = base + lane / lanes;
     let inside = row < shape.rows;
     let (mut start, mut end) = (0, 0);
+    // Mutants: of no entries all bounds are zero.
     if inside && shape.entries > 0 {
         (start, end) = bounds(offsets, row, shape.entries);
     }
+    // Mutants: a row that just fits its lanes has the same sum from a warp.
     let long = end - start > limit(lanes);
     let is_first = lane.is_multiple_of(lanes);
     let stop = if long { start } else { end };
@@ -133,6 +136,7 @@ fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Prod
             keep_rolled();
             let b = operands.b.offset(column as u64 * shape.b_column);
             let (mut total, mut number) = (T::ZERO, 0);
+            // Mutants: the sum of a piece without entries is zero, and the sign of a zero gets lost in the end.
             while number * PIECE < end - start {
                 number = rolled(number);
                 let at = start + number * PIECE;

@@ -79,6 +79,7 @@ struct Sources<T: Scalar> {
 #[device]
 #[inline(always)]
 pub(crate) fn within(column: u32, last: u32) -> u32 {
+    // Mutants: of two equal columns either is the smaller.
     if column < last { column } else { last }
 }
 
@@ -107,6 +108,7 @@ pub(crate) fn piece_inline<T: Scalar, const STRIDED: bool, const N: usize>(
 ) -> T {
     let mut sum = T::ZERO;
     let mut at = start + warp::lane_id();
+    // Mutants: in one more turn zeros are added, and the sign of a zero gets lost in the end.
     while at < end {
         at = rolled(at);
         let (indices, values) = (indices.offset(at as u64), values.offset(at as u64));
@@ -143,6 +145,7 @@ impl<T: Scalar> Sources<T> {
     fn short<const LANES: u32, const J: usize>(&self, start: u32, end: u32) -> T {
         let first = start + thread_idx_x() % LANES;
         let (indices, values) = (self.indices.offset(first as u64), self.values.offset(first as u64));
+        // Mutants: at the end none is left either way.
         let left = if first < end { end - first } else { 0 };
         let columns: [u32; J] =
             core::array::from_fn(|j| indices.read_only_below(j as u32 * LANES, left, NONE));
@@ -160,8 +163,10 @@ impl<T: Scalar> Sources<T> {
 pub(crate) fn short_tree<T: Scalar, const LANES: u32, const J: usize>(mut sums: [T; J]) -> T {
     unroll::<3>(|step| {
         let half = J >> (step + 1);
+        // Mutants: no place is before half of one.
         if half > 0 {
             unroll::<4>(|j| {
+                // Mutants: what is at half is not asked for again.
                 if j < half {
                     sums[j] = sums[j] + sums[j + half];
                 }
@@ -226,6 +231,7 @@ impl<T: Scalar> Sources<T> {
             if start + (k as u32) < end { product } else { T::ZERO }
         };
         let mut sums: [T; J] = core::array::from_fn(product);
+        // Mutants: zeros are added then, and the sign of a zero gets lost in the end.
         if warp::warp_vote_any(warp::FULL, end - start > J as u32) {
             unroll::<J>(|j| sums[j] = (sums[j] + product(j + 16)) + (product(j + 8) + product(j + 24)));
         }
@@ -294,6 +300,7 @@ fn product<T: Scalar>(
         first = warp::shuffle_idx(warp::FULL, found, 0);
         last = warp::shuffle_idx(warp::FULL, found, 1);
     }
+    // Mutants: of no entries all bounds are zero, and so are the sums.
     if shape.streamed != 0 && shape.entries > 0 {
         let row = first + thread;
         let (from, to) =
@@ -303,7 +310,9 @@ fn product<T: Scalar>(
             (start, end) = bounds(offsets, row, shape.entries);
         }
         // Offsets that changed since they were checked may say anything.
+        // Mutants: a block that goes the other way has the same sums.
         let is_short = end - start <= MOST_STREAMED && from <= start && end <= to;
+        // Mutants: as above.
         if sync_threads_and(is_short && from <= to && to - from <= STREAMED) {
             let sum = sources.streamed(products, (from, to), (start, end));
             if row < last {
@@ -313,26 +322,31 @@ fn product<T: Scalar>(
         }
     }
     if shape.listed != 0 {
+        // Mutants: one word more is the list's first, which is written later, behind a barrier.
         if thread < 3 {
             list.write(thread, 0);
         }
         sync_threads();
     }
     let mut base = first + thread / 32 * (32 / lanes);
+    // Mutants: from the last on there are no rows.
     while base < last {
         keep_rolled();
         let row = base + lane / lanes;
         let inside = row < last;
         let (mut start, mut end) = (0, 0);
+        // Mutants: of no entries all bounds are zero.
         if inside && shape.entries > 0 {
             (start, end) = bounds(offsets, row, shape.entries);
         }
         let long = end - start > limit(lanes);
         let is_first = lane.is_multiple_of(lanes);
         if long && is_first && shape.listed != 0 {
+            // Mutants: a row of one piece has the same sum from the block.
             let several = !dealt && end - start > PIECE;
             let counter = list.atomic(if several { 2 } else { 0 });
             let place = counter.fetch_add(1, Ordering::Relaxed, Scope::Block);
+            // Mutants: one more has room, behind all of one piece; and no block of a matrix has as many.
             if place < LISTED {
                 listed.write(if several { LISTED + place } else { place }, row);
             }

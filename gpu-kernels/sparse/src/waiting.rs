@@ -84,6 +84,7 @@ impl<T: Scalar> System<T> {
     #[inline(always)]
     pub(crate) fn of_block(self, ticket: GlobalMut<u32>) -> (Self, GlobalMut<u32>) {
         let systems = self.strides.systems as u32;
+        // Mutants: of one system all blocks are of the first.
         let number = if systems > 1 { block_idx_x() % systems } else { 0 };
         (self.of(number), ticket.offset(number as u64))
     }
@@ -221,6 +222,7 @@ impl<T: Scalar> Batch<T> {
     #[inline(always)]
     pub(crate) fn add(&self, mut sum: T, left: u32) -> T {
         unroll::<ASKED>(|j| {
+            // Mutants: where there is none the product is -0, which changes no sum.
             if (j as u32) < left {
                 sum = self.values[j].mul_add(T::from_word(self.words[j]), sum);
             }

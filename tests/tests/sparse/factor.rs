@@ -260,6 +260,28 @@ fn what_has_no_factors_is_refused() {
     });
 }
 
+/// Rows end right before what the first row has next: they change no entry of the row behind them.
+#[test]
+fn rows_change_their_own_entries_alone() {
+    let comb = dominant(matrix::<f64>(300, 300, 92, |row, _| match row {
+        0 => std::iter::once(0).chain((2..300).step_by(2)).collect(),
+        _ if row % 2 == 1 => vec![0, row],
+        _ => vec![row],
+    }));
+    let expected = naive_ilu0(&places(&comb));
+    println!("rows_change_their_own_entries_alone: seeds 0 to 9");
+    for seed in 0..10 {
+        let device = Device::simulator_with(Config { record: Record::Races, ..Config::with_seed(seed) });
+        let factors = ilu0(&comb.on(&device)).unwrap();
+        let of = |upper: bool| -> Vec<f64> {
+            let side = expected.iter().filter(|((row, column), _)| (column >= row) == upper);
+            side.map(|(_, &value)| value).collect()
+        };
+        assert_same_bits(&values(factors.lower), &of(false), &format!("L, seed {seed}"));
+        assert_same_bits(&values(factors.upper), &of(true), &format!("U, seed {seed}"));
+    }
+}
+
 #[test]
 fn a_thousand_schedules_of_factors() {
     let square = dominant(matrix::<f32>(300, 300, 91, |row, random| {
