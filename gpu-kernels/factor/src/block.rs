@@ -54,17 +54,20 @@ impl<T: Float> Elements<T> {
 #[inline(always)]
 pub(crate) fn stage<T: Float>(l: &Elements<T>, first: u32, size: u32, staged: Shared<T>, threads: u32) {
     let mut at = thread_idx_x();
+    // Mutants: from there on nothing is loaded, or written.
     while at < opaque(first * PANEL) {
         let mut ahead = [T::ZERO; AHEAD];
         unroll::<AHEAD>(|step| {
             let at = at + step as u32 * threads;
             let (row, k) = (first + at % PANEL, at / PANEL);
+            // Mutants: what comes of the columns from `first` on is not written.
             if row < size && k < first {
                 ahead[step] = l.at(row, k).read(0);
             }
         });
         unroll::<AHEAD>(|step| {
             let at = at + step as u32 * threads;
+            // Mutants: one more is a zero where there is room, and nobody reads it.
             if at < first * PANEL {
                 staged.write(at, ahead[step]);
             }
@@ -183,6 +186,7 @@ pub(crate) fn below<T: Float, const V: usize>(
         sums[j] = l;
         let column = diagonal.offset(column(j as u32));
         unroll::<P>(|group| {
+            // Mutants: of each column of a group it is asked below whether it comes later.
             if group < P / V && (group + 1) * V > j + 1 {
                 let factors = column.read_vec::<V>((group * V) as u32);
                 unroll::<V>(|v| {
@@ -227,6 +231,7 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
     let mut first = 0;
     while first < PANEL {
         first = rolled(first);
+        // Mutants: columns from the width on get numbers that nobody reads.
         if first < width {
             let columns = diagonal.offset(column(first));
             let mut block = [[T::ONE; GROUP]; GROUP];
@@ -265,6 +270,7 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
             sync_warp(FULL);
             unroll::<P>(|group| {
                 let behind = first + (group * GROUP) as u32;
+                // Mutants: what is so many groups behind is beyond the panel.
                 if group > 0 && group < P / GROUP && behind < PANEL {
                     unroll::<GROUP>(|j| {
                         let others = columns.offset(j as u32 * pitch + behind);
@@ -331,17 +337,20 @@ pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(
 
     let mut failed = 0;
     let mut first = 0;
+    // Mutants: from the size on there are no rows.
     while first < size {
         let width = (size - first).min(PANEL);
         stage(&l, first, size, staged, threads);
         sync_threads();
         let mut above = 0;
+        // Mutants: as above.
         while first + above < size {
             let row = first + above + thread;
             let exists = row < size;
             let mut sums = [T::ZERO; P];
             let a = from.offset(row as u64 * place.row + first as u64 * place.column);
             // Whether the row has all of the panel's columns.
+            // Mutants: an element at a time it is the same.
             let is_whole = exists && first + PANEL <= size && row >= first + (PANEL - 1);
             if is_whole && batch.vectors & FROM != 0 {
                 unroll::<P>(|group| {
@@ -352,6 +361,7 @@ pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(
                 });
             } else {
                 unroll::<P>(|c| {
+                    // Mutants: of a panel that is less wide no row is as far down as its width.
                     if exists && first + c as u32 <= row && (c as u32) < width {
                         sums[c] = a.offset(c as u64 * place.column).read(0);
                     }
@@ -392,6 +402,7 @@ pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(
                 });
             } else if exists {
                 unroll::<P>(|c| {
+                    // Mutants: of a panel that is less wide no row is as far down as its width.
                     if first + c as u32 <= row && (c as u32) < width {
                         into.offset(c as u64 * l.column).write(0, sums[c]);
                     }

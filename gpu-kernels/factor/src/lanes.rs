@@ -90,10 +90,12 @@ pub(crate) fn lanes<T: Root + WarpShuffleValue, const N: usize, const V: usize>(
                     });
                 };
                 unroll::<N>(|group| {
+                    // Mutants: of each column of a group it is asked above whether it comes later.
                     if group < N.min(HALF) / V && (group + 1) * V > j + 1 {
                         update(group);
                     }
                 });
+                // Mutants: of a half there are no groups behind it.
                 if N > HALF && first == 0 {
                     unroll::<N>(|group| {
                         if group >= HALF / V && group < N / V {
@@ -103,6 +105,7 @@ pub(crate) fn lanes<T: Root + WarpShuffleValue, const N: usize, const V: usize>(
                 }
             }
         });
+        // Mutants: to turn a half by a half changes nothing.
         if N > HALF {
             a = core::array::from_fn(|k| a[(k + HALF) % N]);
         }

@@ -37,6 +37,7 @@ impl Root for f32 {
     #[inline(always)]
     fn reciprocal_root(self) -> Self {
         // Subnormal numbers have no exponent in their bits.
+        // Mutants: a normal number has the same root scaled by a power of four.
         let is_tiny = self < f32::MIN_POSITIVE;
         let y = of_normal(if is_tiny { self * (1_u32 << 24) as f32 } else { self });
         if is_tiny { y * (1_u32 << 12) as f32 } else { y }
@@ -56,6 +57,7 @@ impl Root for f64 {
         let upper = |x: f64| (x.to_bits() >> 32) as u32;
         let with_upper =
             |x: f64, upper: u32| f64::from_bits((x.to_bits() as u32 as u64) | (upper as u64) << 32);
+        // Mutants: a normal number has the same root scaled by a power of four.
         let is_tiny = upper(self) < 1 << 20;
         let scaled = if is_tiny { self * (1_u64 << 54) as f64 } else { self };
         // The number is `square · 4ᵏ`, and that in [1, 4), where `f32` has it: the exponent and one more is 2(k + 512)

@@ -85,6 +85,7 @@ pub(crate) fn solve<T: Float + WarpShuffleValue, const V: usize>(
 
     // ---- forwards: L · Y = B
     let mut first = 0;
+    // Mutants: from the size on there are no rows.
     while first < size {
         let row = first + lane;
         let exists = row < size;
@@ -109,6 +110,7 @@ pub(crate) fn solve<T: Float + WarpShuffleValue, const V: usize>(
         }
         let width = (size - first).min(LANES);
         let mut j = 0;
+        // Mutants: lanes from the width on have no rows.
         while j < opaque(width) {
             // Above the diagonal lies what is not the factor's.
             let factor = at(safe, (first + j).min(safe)).read(0);
@@ -116,6 +118,7 @@ pub(crate) fn solve<T: Float + WarpShuffleValue, const V: usize>(
                 let known = shuffle_idx(FULL, sums[r] * reciprocal, j);
                 if lane == j {
                     sums[r] = known;
+                    // Mutants: they are not equal.
                 } else if lane > j {
                     sums[r] = (-factor).mul_add(known, sums[r]);
                 }
@@ -153,6 +156,7 @@ pub(crate) fn solve<T: Float + WarpShuffleValue, const V: usize>(
                 let known = shuffle_idx(FULL, sums[r] * reciprocal, j);
                 if lane == j {
                     sums[r] = known;
+                    // Mutants: they are not equal.
                 } else if lane < j {
                     sums[r] = (-factor).mul_add(known, sums[r]);
                 }

@@ -239,6 +239,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
     fn report(&self, order: u32) {
         let word = self.info.atomic(self.matrix.number());
         let mut old = word.load(Ordering::Relaxed, Scope::Device);
+        // Mutants: to say the same order again changes nothing.
         while old == 0 || order < old {
             keep_rolled();
             let found = word.compare_exchange(old, order, Ordering::Relaxed, Scope::Device);

@@ -81,6 +81,7 @@ impl Sums for f32 {
     #[inline(always)]
     fn subtract_products(part: &mut Self::Part, a: Shared<f32>, b: Shared<f32>, from: (u32, u32)) {
         let (row, column) = of_f32();
+        // Mutants: what is before those elements is of no account: whether it is left out is a matter of speed.
         if row / 32 * 32 + 32 <= from.0 || column / 64 * 64 + 64 <= from.1 {
             return;
         }
@@ -187,6 +188,7 @@ impl Sums for f64 {
     #[inline(always)]
     fn subtract_products(part: &mut Self::Part, a: Shared<f64>, b: Shared<f64>, from: (u32, u32)) {
         let (warp, _) = warp_and_lane();
+        // Mutants: what is before those elements is of no account: whether it is left out is a matter of speed.
         if warp / 4 * 64 + 64 <= from.0 || warp % 4 * 32 + 32 <= from.1 {
             return;
         }
@@ -289,6 +291,7 @@ pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DI
     let rows = (shape.size - tile_row * TILE).min(TILE);
     // The rows from the diagonal on: of the panel's column k those from `diagonal + k` on, all rows of other tiles.
     let diagonal = first.wrapping_sub(tile_row * TILE);
+    // Mutants: no panel that is copied starts where the tile on the diagonal ends.
     let is_below = |row: u32, k: u32| !DIAGONAL || diagonal >= TILE || row >= diagonal + k;
     let is_whole = matrix.is_whole(tile_row, first);
     if shape.vectors != 0 && is_whole {
@@ -322,6 +325,7 @@ pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DI
     if is_whole {
         // The first row that is below the diagonal in column k, and what is between columns that the gap is between.
         let (mut begin, begin_step) =
+            // Mutants: as above.
             if DIAGONAL && diagonal < TILE { (diagonal + k, k_step) } else { (0, 0) };
         let (mut to, to_step, gap) = (
             to.offset(place::<T>(k) + row),
@@ -357,9 +361,11 @@ const _: () = assert!(PANEL * TILE / THREADS == 8 && PANEL / 2 == 8);
 fn look(progress: GlobalMut<u32>, (row, column): (u32, u32), known: u32, end: u32) -> u32 {
     let lane = lane_id();
     let first = known / PANELS;
+    // Mutants: the tile behind the last has a word, too, and what it says does not count beyond `end`.
     let asked = (first + lane % 16).min(end / PANELS - 1);
     let at = asked + if lane < 16 { row } else { column };
     let count = progress.atomic(at).load(Ordering::Acquire, Scope::Device);
+    // Mutants: a tile that is not taken for whole has all of its panels begun: it takes one look more.
     let votes = warp_vote_ballot(FULL, count >= PANELS);
     // Bit k: both rows have all of their tile of column first + k. The ones from the lowest bit on, without a gap.
     let whole = (!(votes & votes >> 16 & 0xffff)).trailing_zeros();
@@ -396,6 +402,7 @@ pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
             _ => wait::<0>(),
         }
         if thread_idx_x() < 32 {
+            // Mutants: a look more changes no sum.
             if known < end && known < at + 2 * STAGES {
                 // Asked for at every look: these words would need registers meanwhile.
                 let places = (matrix.word(opaque(row), 0), matrix.word(opaque(column), 0));
