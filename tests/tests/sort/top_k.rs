@@ -5,6 +5,7 @@ use gpu_sort::{
     Offsets, Scratch, Segments, TopK, bf16, f16, top_k, top_k_into, top_k_pairs, top_k_rows, top_k_rows_into,
     top_k_segments,
 };
+use gpu_sort_kernels::top_k::digits_room;
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::data::random;
 use proptest::prelude::*;
@@ -218,5 +219,17 @@ fn selections_reuse_their_scratch() {
         let rows: Vec<u32> =
             keys.chunks(2000).flat_map(|row| crate::sort::order(row, true)[..10].to_vec()).collect();
         assert_eq!(indices.to_vec().unwrap(), rows, "on {device}");
+    });
+}
+
+/// As many as a block holds candidates, of which none too many may be taken: the last that are found would be lost.
+#[test]
+fn as_many_first_keys_as_there_is_room_for() {
+    for_each("as many first keys as there is room for", |device| {
+        let (len, room) = (9000, digits_room(8) as usize);
+        let keys: Vec<u32> = (0..len).map(|at| 3 * (len - at)).collect();
+        one::<u32, u32>(device, &keys, &[len], true, room, false);
+        let keys: Vec<u32> = (0..len).map(|at| 3 * at).collect();
+        one::<u32, u32>(device, &keys, &[len], true, room, true);
     });
 }

@@ -210,6 +210,7 @@ pub(super) fn large<const A: u32, const B: u32>(
         unroll::<8>(|at| {
             if at + 1 < const { DEPTH as usize } && (B != 1 || at > 0) {
                 let (next_a, next_b) = read(stage, at as u32 + 1);
+                // Mutants: there is no third half.
                 if B != 1 && at % 3 == 0 && at < 6 {
                     copy(&mut factors, &product, stages.offset(fill), left, (at / 3, 2));
                 }

@@ -144,6 +144,7 @@ pub(super) fn small<T: Float, const V: usize, const LOADS: usize>(
     (alpha, beta): (T, T),
 ) {
     let place = block_place::<TILE, TILE>(product);
+    // Mutants: a tile right behind the last column has nothing to read, and nothing to write.
     if place.column >= product.n {
         return;
     }

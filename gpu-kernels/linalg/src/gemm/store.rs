@@ -192,6 +192,7 @@ pub(super) fn write_rows<T: Float, const A: usize, const B: usize>(
     alpha: T,
     beta: T,
 ) {
+    // Mutants: no tile has as many columns, and one of more would not compile.
     const { assert!((A * B).is_multiple_of(32) && A * B <= 128) };
     sync_warp(FULL);
     let lane = lane_id();
