@@ -190,6 +190,7 @@ pub(crate) fn step<T: Root + WarpShuffleValue, const V: usize>(
         }
         sums = next;
         // The pivots' rows, for their warp; those that are not there are zero.
+        // Mutants: the row behind is written again when it is solved, before anybody reads it.
         if on_diagonal && row >= after && row < after + PANEL {
             let diagonal = panels.offset(column(after) + row);
             unroll::<P>(|c| diagonal.write(c as u32 * (STEP - after), sums[c]));
@@ -214,6 +215,7 @@ fn load<T: Float>(
     // From one column to the next: all their addresses at once would need as many registers as the elements.
     let mut from = l.at(row, first);
     unroll::<P>(|c| {
+        // Mutants: of a panel that is less wide no row is as far down as its width.
         let is_there = first + c as u32 <= row && (c as u32) < width;
         sums[c] = if is_there { from.read(0) } else { T::ZERO };
         from = from.offset(l.column);
@@ -259,10 +261,12 @@ pub(crate) fn last_products<T: Float, const V: usize>(
 fn bring<T: Float>(all: &Elements<T>, scratch: GlobalMut<T>, first: u32) {
     let (from, to) = (scratch.offset(Step::slot(first) as u64), all.at(first, first));
     let mut at = thread_idx_x();
+    // Mutants: from there on nothing is read, or written.
     while at < opaque(STEP * STEP) {
         let mut values = [T::ZERO; AHEAD];
         unroll::<AHEAD>(|step| {
             let at = at + step as u32 * STEP_THREADS;
+            // Mutants: one more would be above the diagonal.
             if at < STEP * STEP && at % STEP >= at / STEP {
                 values[step] = from.read(at);
             }
@@ -270,6 +274,7 @@ fn bring<T: Float>(all: &Elements<T>, scratch: GlobalMut<T>, first: u32) {
         unroll::<AHEAD>(|step| {
             let at = at + step as u32 * STEP_THREADS;
             let (i, j) = (at % STEP, at / STEP);
+            // Mutants: as above.
             if at < STEP * STEP && i >= j {
                 to.offset(i as u64 * all.row + j as u64 * all.column).write(0, values[step]);
             }

@@ -62,6 +62,7 @@ pub(crate) fn strips<T: Float, const V: usize>(a: GlobalMut<T>, scratch: GlobalM
         while at < PANEL * PANEL {
             let (c, j) = (at % PANEL, at / PANEL);
             // Above the diagonal lies what is not the factor's.
+            // Mutants: the diagonal itself is not read, but its reciprocals.
             diagonal.write(at, if c >= j { l.at(first + c, first + j).read(0) } else { T::ZERO });
             at += STRIP_ROWS;
         }

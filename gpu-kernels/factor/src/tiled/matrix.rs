@@ -139,6 +139,7 @@ impl<T: Float, const SKYLINE: bool> Matrix<T, SKYLINE> {
     #[device]
     #[inline(always)]
     pub(super) fn is_whole(&self, tile_row: u32, column: u32) -> bool {
+        // Mutants: an element at a time it is the same.
         !SKYLINE || column >= self.table(2 * self.shape.tile_rows() + tile_row)
     }
 

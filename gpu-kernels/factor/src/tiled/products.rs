@@ -343,6 +343,7 @@ pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DI
     let mut item = 0;
     while item < PANEL * TILE / THREADS {
         item = rolled(item);
+        // Mutants: a row that is not there begins behind all columns.
         let is_there = row < rows && is_below(row, k) && matrix.start(tile_row * TILE + row) <= first + k;
         copy_or_zero::<T, 1>(to, place::<T>(k) + row, from.as_global(), 0, is_there as u32);
         (row, k, from) = (row + row_step, k + k_step, from.offset(step));

@@ -24,6 +24,7 @@ fn product<T: Float>(a: Global<T>, b: Global<T>, c: GlobalMut<T>, m: u32, n: u32
     let (x, y) = (thread_idx_x(), thread_idx_y());
     let mut sum = T::ZERO;
     let mut first = 0;
+    // Mutants: in one more turn zeros are added, as behind an end that is not a tile's.
     while first < k {
         first = rolled(first);
         let of_a = if row < m && first + x < k { a.read(row * k + first + x) } else { T::ZERO };
