@@ -1,7 +1,7 @@
 //! Products of matrices around the tiles of each kernel, and of sums that are cut.
 
 use gpu_core::Device;
-use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, Plan, Split, Sums};
+use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS, Plan, Split, Sums};
 use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Order, Triangle};
 use gpu_linalg_kernels::gemm::{
@@ -153,20 +153,48 @@ fn kernels_that_do_not_take_a_product() {
     });
 }
 
-/// A product in orders, gaps and batches that differ from the next case's.
-fn numbered<T: Number>(device: &Device, case: usize, (m, n, k): (usize, usize, usize)) {
+/// Orders, gaps and batches that differ from the next case's, and the gap.
+fn numbered_layouts(case: usize, (m, n, k): (usize, usize, usize)) -> ([BatchLayout; 3], usize) {
     let [a, b, c] = [0, 1, 2].map(|bit| ORDERS[case >> bit & 1]);
     let (gap, count) = (case % 3, 1 + case % 2);
     let layouts = [layout(m, k, a, gap), layout(k, n, b, gap), layout(m, n, c, gap)];
-    let layouts = layouts.map(|matrix| BatchLayout { matrix, count, stride: matrix.span() + 2 * gap });
+    (layouts.map(|matrix| BatchLayout { matrix, count, stride: matrix.span() + 2 * gap }), gap)
+}
+
+/// A product in them.
+fn numbered<T: Number>(device: &Device, case: usize, shape: (usize, usize, usize)) {
+    let (layouts, gap) = numbered_layouts(case, shape);
     let beta = if case.is_multiple_of(4) { T::of(-0.5) } else { T::ZERO };
     check::<T>(device, layouts, (T::of(1.5), beta), gap, case as u64);
+}
+
+/// The same by [`Kernel::Short`], whichever a device would take; whether it takes the product.
+fn numbered_by_short<T: Number>(device: &Device, case: usize, shape: (usize, usize, usize)) -> bool {
+    let ([a, b, c], _) = numbered_layouts(case, shape);
+    let context = format!("{a:?}, {b:?}, {c:?} on {}", device.name());
+    let values = |seed, layout: BatchLayout| values::<T>(seed, layout.span().unwrap());
+    let (a_values, b_values, mut expected) = (values(1, a), values(2, b), values(3, c));
+    let (a_device, b_device) = (device.upload(&a_values).unwrap(), device.upload(&b_values).unwrap());
+    let (mut c_device, mut scratch) = (device.upload(&expected).unwrap(), device.alloc::<T>(0).unwrap());
+    let (alpha, beta) = (T::of(1.5), T::of(-0.5));
+    by_tiles(alpha, (&a_values, a), (&b_values, b), beta, (&mut expected, c));
+    let (a, b) = (Batch::new(&a_device, a).unwrap(), Batch::new(&b_device, b).unwrap());
+    let (c, stream) = (BatchMut::new(&mut c_device, c).unwrap(), device.default_stream());
+    match gemm_tiles(&stream, Kernel::Short, None, alpha, a, b, beta, c, &mut scratch) {
+        // Where it would read B along k.
+        Err(Error::KernelNotFor { k, .. }) if k > MOST_SHORT_ACROSS => false,
+        result => {
+            result.unwrap();
+            assert_same_bits(&c_device.to_vec().unwrap(), &expected, &context);
+            true
+        }
+    }
 }
 
 /// Sums of the lengths that [`Kernel::Short`] has, of matrices of few columns, of a warp's and of several warps', batches, too.
 fn short_sums<T: Number>(test: &str) {
     for_each(test, |device| {
-        let mut case = 0;
+        let (mut case, mut longest) = (0, 0);
         for n in [1, 2, 3, 5, 9, 33, 127, 130] {
             for m in [1, 8, 63, 66, 515] {
                 for k in [1, 3, 4, 8, 9, MOST_SHORT] {
@@ -176,9 +204,13 @@ fn short_sums<T: Number>(test: &str) {
                         continue;
                     }
                     numbered::<T>(device, case, (m, n, k));
+                    if device.kind() != gpu_core::Kind::Cpu {
+                        longest = longest.max(k * numbered_by_short::<T>(device, case, (m, n, k)) as usize);
+                    }
                 }
             }
         }
+        assert!(longest == MOST_SHORT || device.kind() == gpu_core::Kind::Cpu, "{longest}");
     });
 }
 

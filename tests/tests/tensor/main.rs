@@ -220,8 +220,13 @@ fn exact<T: TensorElement + Number, C: TensorOutput<T> + Number>(
     let layouts = case.layouts();
     let small = |bits: u64| (bits % 5) as f32 - 2.0;
     // Nothing of what lies between lines and matrices counts.
-    let a = filled::<T>(layouts[0], 1, f32::NAN, small);
-    let b = filled::<T>(layouts[1], 2, f32::NAN, small);
+    let mut a = filled::<T>(layouts[0], 1, f32::NAN, small);
+    let mut b = filled::<T>(layouts[1], 2, f32::NAN, small);
+    if case.dense {
+        // Nor is there anything behind them.
+        a.truncate(layouts[0].span().unwrap());
+        b.truncate(layouts[1].span().unwrap());
+    }
     let c =
         filled::<C>(layouts[2], 3, UNTOUCHED, |bits| if case.beta == 0.0 { f32::NAN } else { small(bits) });
     let mut expected = c.clone();
