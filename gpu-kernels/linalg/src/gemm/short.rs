@@ -25,6 +25,7 @@ pub const fn flight(bytes: usize) -> usize {
 /// Lanes along a row of C with `n` columns, of which each takes `each`: all of a warp, or so many that they do for the row.
 pub const fn lanes(n: u32, each: u32) -> u32 {
     let wanted = n.div_ceil(each);
+    // Mutants: of 32 either is 32.
     if wanted >= 32 { 32 } else { wanted.next_power_of_two() }
 }
 

@@ -204,6 +204,7 @@ pub(crate) fn product<T: Output, F: Epilogue<T::Scale>, const N: usize, const PE
         if a.across { (tile_rows / const { N as u32 }, depth) } else { (DEPTH_BYTES / 16, tile_rows) };
     let mut copies = Copies::of(&a, first, thread / in_line, thread % in_line, THIN_THREADS / in_line);
     let mut ends = Copies::of(&a, first, thread % lines, in_line, lines);
+    // Mutants: every line has room for a vector more, which nobody reads.
     let has_ends = thread < lines && ends.shift > 0;
     let elements = Elements::<E>::of(b.across);
     let warp_row = thread / 32 * 16;
