@@ -354,9 +354,12 @@ pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DI
 /// The items that [`copy_panel`] knows of.
 const _: () = assert!(PANEL * TILE / THREADS == 8 && PANEL / 2 == 8);
 
+/// Tiles of a row that a look asks for: a lane of half a warp each.
+const ASKED: u32 = 16;
+
 /// One look at how many panels of two rows of tiles, which are at `row` and `column` of `progress`, are known from
 /// their first one on, at most `end`; of the first `known` that was seen before. Half a warp asks for a row's tiles,
-/// 16 at a time.
+/// [`ASKED`] at a time.
 #[device]
 #[inline(always)]
 fn look(progress: GlobalMut<u32>, (row, column): (u32, u32), known: u32, end: u32) -> u32 {
@@ -372,7 +375,13 @@ fn look(progress: GlobalMut<u32>, (row, column): (u32, u32), known: u32, end: u3
     let whole = (!(votes & votes >> 16 & 0xffff)).trailing_zeros();
     let of = |lane: u32| warp_shuffle_idx(FULL, count, lane, 32).0;
     let begun = of(whole.min(15)).min(of(whole.min(15) + 16));
-    ((first + whole) * PANELS + if whole < 16 { begun } else { 0 }).min(end)
+    ((first + whole) * PANELS + behind(whole, begun)).min(end)
+}
+
+/// What is known of the tile behind the `whole` ones, where it was asked for; else `begun` is of the last of them.
+#[inline(always)]
+const fn behind(whole: u32, begun: u32) -> u32 {
+    if whole < ASKED { begun } else { 0 }
 }
 
 /// Adds to the thread's part of the sums the products of the columns before the tile's, from one tile of them
