@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::kernel_crate::{ImageSpec, KernelCrate};
+use crate::kernel_crate::{ImageSpec, KernelCrate, SourcePackage};
 use crate::process::{clean_command, output};
 use crate::toolchain::{Toolchain, cargo_home};
 use crate::{Error, Result};
@@ -132,7 +132,9 @@ impl<'a> Compilation<'a> {
 
     /// Flags of every crate that is compiled for the GPU, `core` included: the target, so that all of them may be
     /// inlined into each other, and names for the folders, so that no path is left in the code. Given through this
-    /// variable they replace those of every config.toml.
+    /// variable they replace those of every config.toml. They are the same for every crate of a workspace, whose own
+    /// folders need no name beside the workspace's: `core` and what the crates share is then compiled once for an
+    /// architecture and not again for each crate.
     fn rustflags(&self, image: &ImageSpec) -> OsString {
         let mut flags =
             OsString::from(format!("-Ctarget-cpu={}\x1f-Ctarget-feature=+ptx{}", image.target(), image.isa));
@@ -147,7 +149,8 @@ impl<'a> Compilation<'a> {
             remap(&home, "cargo");
         }
         remap(&self.krate.workspace, "workspace");
-        for package in &self.krate.sources {
+        let outside = |package: &&SourcePackage| !package.folder.starts_with(&self.krate.workspace);
+        for package in self.krate.sources.iter().filter(outside) {
             remap(&package.folder, &package.name);
         }
         flags
