@@ -11,17 +11,12 @@ use crate::kernel_crate::{GpuConfig, ImageSpec, KernelCrate};
 use crate::manifest::{self, Manifest};
 use crate::memory::{cut_floats, generic_accesses};
 use crate::ptx::Ptx;
-use crate::ptxas::Usage;
 use crate::report::{Report, Verdict};
 use crate::toolchain::Toolchain;
-use crate::tools::{Assembled, Ptxas, Scratch, in_parallel};
-use crate::{Error, Result, digest};
-
-/// The architectures that PTX is assembled for, where it may run.
-const ARCHITECTURES: [u32; 5] = [75, 80, 90, 100, 120];
+use crate::{Error, Result, assemble, digest};
 
 /// The subject of outcomes that belong to no image.
-const WHOLE: &str = "(kernel crate)";
+pub(crate) const WHOLE: &str = "(kernel crate)";
 
 /// What may not be missing. Without these, what needs it is skipped, counted and said loudly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,20 +34,29 @@ pub struct Checker {
     ptx_dir: Option<PathBuf>,
     target_dir: Option<PathBuf>,
     kernels: Vec<String>,
-    require: Require,
+    pub(crate) require: Require,
+    pub(crate) assemble_all: bool,
+    pub(crate) record: bool,
     progress: bool,
 }
 
 /// One committed file.
-struct Image<'a> {
+pub(crate) struct Image<'a> {
     config: &'a GpuConfig,
-    spec: ImageSpec,
+    pub(crate) spec: ImageSpec,
     kernel: String,
-    file: String,
+    pub(crate) file: String,
     /// What the file holds: the text or edits.
     kept: String,
     /// Its text.
-    text: String,
+    pub(crate) text: String,
+}
+
+impl Image<'_> {
+    /// The bytes of stack that its kernel may have.
+    pub(crate) fn allowed_stack(&self) -> u32 {
+        self.config.stack.get(&self.kernel).copied().unwrap_or(0)
+    }
 }
 
 impl Checker {
@@ -89,6 +93,26 @@ impl Checker {
         self
     }
 
+    /// Assembles every image, also those that the record has.
+    #[must_use]
+    pub fn assemble_all(mut self, on: bool) -> Self {
+        self.assemble_all = on;
+        self
+    }
+
+    /// Writes down what was assembled: `assembled.txt` beside the PTX, to be committed with it. A later check with the
+    /// same ptxas assembles what it does not have and a tenth of what it has.
+    #[must_use]
+    pub fn record(mut self, on: bool) -> Self {
+        self.record = on;
+        self
+    }
+
+    /// Whether no kernel was named.
+    pub(crate) fn is_of_all_kernels(&self) -> bool {
+        self.kernels.is_empty()
+    }
+
     /// Says on stderr what is being compiled.
     #[must_use]
     pub fn progress(mut self, on: bool) -> Self {
@@ -119,7 +143,7 @@ impl Checker {
         for image in &images {
             text_checks(image, &mut report);
         }
-        self.assemble(&images, &mut report)?;
+        assemble::assemble(self, &images, &folder, &manifest.sources, &mut report)?;
         Ok(report)
     }
 
@@ -219,71 +243,6 @@ impl Checker {
         }
         Ok(Ok(toolchain))
     }
-
-    /// Every image assembles for every architecture it is meant for, with no stack beyond what is allowed.
-    fn assemble(&self, images: &[Image<'_>], report: &mut Report) -> Result<()> {
-        let work: Vec<(&Image<'_>, String)> = images
-            .iter()
-            .flat_map(|image| targets(&image.spec).into_iter().map(move |target| (image, target)))
-            .collect();
-        let ptxas = match Ptxas::find() {
-            Ok(ptxas) => ptxas,
-            Err(error) if error.is_missing_tool() => {
-                report.warn(format!("nothing was assembled: {error}"));
-                for (image, target) in &work {
-                    report.add(&image.file, target, Verdict::missing(self.require.ptxas, "no ptxas".into()));
-                }
-                for image in images {
-                    report.add(&image.file, "stack", Verdict::missing(self.require.ptxas, "no ptxas".into()));
-                }
-                return Ok(());
-            }
-            Err(error) => return Err(error),
-        };
-        report.note(format!("assembling with ptxas {}", ptxas.release()));
-        let scratch = Scratch::new()?;
-        let results = in_parallel(&work, |(image, target)| {
-            let cubin = scratch.file(&format!("{}.{target}.cubin", image.file));
-            ptxas.assemble(&scratch.text(&format!("{}.{target}", image.file), &image.text)?, target, &cubin)
-        });
-        let mut stacks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-        for ((image, target), result) in work.iter().zip(results) {
-            let verdict = match result? {
-                Assembled::No(why) => Verdict::Fail(why.trim().to_string()),
-                Assembled::UnknownTarget => {
-                    let why = format!("ptxas {} does not know {target}", ptxas.release());
-                    report.warn(format!("{} was not assembled: {why}", image.file));
-                    Verdict::missing(self.require.ptxas, why)
-                }
-                Assembled::Yes(usage) => {
-                    *seen.entry(&image.file).or_default() += 1;
-                    stacks.entry(&image.file).or_default().extend(excess_stack(image, target, &usage));
-                    Verdict::Pass
-                }
-            };
-            report.add(&image.file, target, verdict);
-        }
-        for image in images {
-            let excess = stacks.get(image.file.as_str()).map(|excess| excess.join("\n")).unwrap_or_default();
-            let verdict = match seen.get(image.file.as_str()) {
-                None => Verdict::Skip("it was not assembled".into()),
-                Some(_) => Verdict::check(excess.is_empty(), || excess),
-            };
-            report.add(&image.file, "stack", verdict);
-        }
-        Ok(())
-    }
-}
-
-/// The targets that an image must assemble for: its own, and every later one unless it is exact.
-pub fn targets(spec: &ImageSpec) -> Vec<String> {
-    if spec.exact {
-        return vec![spec.target()];
-    }
-    let mut architectures: Vec<u32> = ARCHITECTURES.into_iter().filter(|arch| *arch > spec.arch).collect();
-    architectures.insert(0, spec.arch);
-    architectures.into_iter().map(|arch| format!("sm_{arch}")).collect()
 }
 
 /// The PTX files of a folder that an architecture of the kernel crate has, by kernel.
@@ -368,23 +327,6 @@ fn text_checks(image: &Image<'_>, report: &mut Report) {
     report.add(&image.file, "memory", Verdict::check(faults.is_empty(), || faults.join("\n")));
 }
 
-/// Functions with more stack or spills than the kernel's allowance.
-fn excess_stack(image: &Image<'_>, target: &str, usage: &Usage) -> Vec<String> {
-    let allowed = image.config.stack.get(&image.kernel).copied().unwrap_or(0);
-    usage
-        .kernels
-        .iter()
-        .chain(&usage.functions)
-        .filter(|(_, used)| used.stack.max(used.spill_stores).max(used.spill_loads) > allowed)
-        .map(|(name, used)| {
-            format!(
-                "{name} on {target}: {} bytes of stack, {} spilled, {} loaded back; {allowed} allowed",
-                used.stack, used.spill_stores, used.spill_loads
-            )
-        })
-        .collect()
-}
-
 fn first_difference(old: &str, new: &str) -> String {
     let line = old.lines().zip(new.lines()).position(|(old, new)| old != new);
     let line = line.unwrap_or_else(|| old.lines().count().min(new.lines().count()));
@@ -396,4 +338,4 @@ fn first_difference(old: &str, new: &str) -> String {
 
 #[cfg(test)]
 #[path = "check_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -1,5 +1,6 @@
 use super::*;
-use crate::ptxas::Resources;
+use crate::assemble::{excess_stack, targets};
+use crate::ptxas::{Resources, Usage};
 use crate::report::Outcome;
 
 const CLEAN: &str = "// By gpu-builder\n\n.version 7.4\n.target sm_75\n.address_size 64\n\n\
@@ -7,7 +8,7 @@ const CLEAN: &str = "// By gpu-builder\n\n.version 7.4\n.target sm_75\n.address_
 
 const SPEC: ImageSpec = ImageSpec { arch: 75, exact: false, isa: 74 };
 
-fn config(stack: &[(&str, u32)], generic: &[&str]) -> GpuConfig {
+pub(crate) fn config(stack: &[(&str, u32)], generic: &[&str]) -> GpuConfig {
     GpuConfig {
         toolchain: "nightly".into(),
         images: vec![SPEC],
@@ -16,7 +17,7 @@ fn config(stack: &[(&str, u32)], generic: &[&str]) -> GpuConfig {
     }
 }
 
-fn image<'a>(config: &'a GpuConfig, kernel: &str, text: &str) -> Image<'a> {
+pub(crate) fn image<'a>(config: &'a GpuConfig, kernel: &str, text: &str) -> Image<'a> {
     let file = SPEC.file(kernel);
     Image { config, spec: SPEC, kernel: kernel.into(), file, kept: text.into(), text: text.into() }
 }

@@ -137,6 +137,14 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// A line of the record of what was assembled is none.
+    #[error("{path} has the line `{line}`\n  mend it: gpu-builder check --record, after removing the file")]
+    Record {
+        /// The record.
+        path: PathBuf,
+        /// The line.
+        line: String,
+    },
     /// A source cannot be read as Rust.
     #[error("{path}: {why}")]
     Source {

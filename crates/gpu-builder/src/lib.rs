@@ -18,6 +18,7 @@
 //!
 //! The same compiler gives the same text byte for byte, from any folder: nothing of the environment reaches it.
 
+mod assemble;
 mod builder;
 mod check;
 mod compact;
@@ -36,14 +37,16 @@ mod names;
 mod process;
 pub mod ptx;
 pub mod ptxas;
+mod record;
 mod report;
 pub mod sass;
 mod table;
 mod toolchain;
 pub mod tools;
 
+pub use assemble::targets;
 pub use builder::{Builder, Built};
-pub use check::{Checker, Require, targets};
+pub use check::{Checker, Require};
 pub use error::{Error, Result};
 pub use inspect::{Inspected, Inspection, Inspector};
 pub use kernel_crate::{GpuConfig, ImageSpec, KernelCrate, SourcePackage};

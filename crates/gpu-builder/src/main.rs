@@ -39,13 +39,20 @@ enum Action {
     /// Check that the PTX is current, assembles, and keeps to the rules
     ///
     /// Rebuilds and compares byte for byte where the compiler of the manifest is installed, and compares hashes
-    /// elsewhere. Without ptxas nothing is assembled. What is skipped is said and counted.
+    /// elsewhere. Without ptxas nothing is assembled; with the one of a recorded run, what that run has not and a tenth
+    /// of what it has. What is skipped is said and counted.
     Check {
         #[command(flatten)]
         common: Common,
         /// What may not be missing, for CI
         #[arg(long, value_delimiter = ',', value_name = "WHAT")]
         require: Vec<Needed>,
+        /// Assemble also what is in the record
+        #[arg(long)]
+        all: bool,
+        /// Write down what was assembled, in assembled.txt beside the PTX
+        #[arg(long)]
+        record: bool,
         /// Folder for the nightly cargo's intermediate files [default: nvptx in the workspace's target folder]
         #[arg(long, value_name = "DIR")]
         target_dir: Option<PathBuf>,
@@ -181,13 +188,14 @@ fn run(action: Action) -> Result<ExitCode, Error> {
                 println!("{}: {files} files with {compiler}; {changed}", built.out_dir.display());
             }
         }
-        Action::Check { common, require, target_dir } => {
+        Action::Check { common, require, all, record, target_dir } => {
             let require = Require {
                 nightly: require.contains(&Needed::Nightly),
                 ptxas: require.contains(&Needed::Ptxas),
             };
             for krate in crates(&common)? {
                 let checker = Checker::new(Some(&krate)).require(require).progress(true);
+                let checker = checker.assemble_all(all).record(record);
                 let checker = common.kernel.iter().fold(checker, Checker::kernel);
                 let checker = common.ptx_dir.iter().fold(checker, Checker::ptx_dir);
                 let report = target_dir.iter().fold(checker, Checker::target_dir).run()?;

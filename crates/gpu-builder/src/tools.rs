@@ -60,6 +60,7 @@ pub enum Assembled {
 pub struct Ptxas {
     path: PathBuf,
     release: String,
+    version: String,
 }
 
 impl Ptxas {
@@ -73,7 +74,14 @@ impl Ptxas {
         let text = String::from_utf8_lossy(&text.stdout).into_owned();
         let release =
             text.split("release ").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or("unknown");
-        Ok(Self { release: release.to_string(), path })
+        let version =
+            text.split(", V").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap_or("unknown");
+        Ok(Self { release: release.to_string(), version: version.to_string(), path })
+    }
+
+    /// `13.0.88`.
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     /// `13.0`.

@@ -98,6 +98,8 @@ fn builds_the_same_from_any_path_and_tells_when_it_is_stale() {
     let text = run(gpu_builder(&plain, &["check", "--require", "nightly"]), 0);
     assert!(text.contains("comparing byte for byte") && text.contains(" 0 failed"), "{text}");
 
+    records_what_was_assembled(&plain);
+
     // Without a toolchain only hashes are compared, which is said, counted, and a failure where it is required.
     let alone = |arguments: &[&str]| {
         let mut command = gpu_builder(&plain, arguments);
@@ -144,6 +146,43 @@ fn builds_the_same_from_any_path_and_tells_when_it_is_stale() {
     std::fs::write(plain.join("src/lib.rs"), "#![no_std]\nfn broken( {}\n").expect("written");
     assert!(run(gpu_builder(&plain, &["build"]), 1).contains("compiling fixture-kernels for sm_75 failed"));
     assert_eq!(read(&plain, "manifest.json"), before);
+}
+
+/// A record is believed for its texts, its targets and its ptxas, but for a sample.
+fn records_what_was_assembled(folder: &Path) {
+    let record = folder.join("ptx/assembled.txt");
+    if let Err(error) = gpu_builder::tools::find("ptxas") {
+        say(&format!("SKIPPED: assembling the fixture kernels: {error}"));
+        assert!(run(gpu_builder(folder, &["check", "--record"]), 3).contains("ptxas"));
+        return;
+    }
+    let check = |arguments: &[&str]| run(gpu_builder(folder, &[&["check"][..], arguments].concat()), 0);
+    let (images, pairs) = (2, 10);
+    assert!(check(&[]).contains(&format!("{pairs} that have no record and a sample of 0; 0 more")));
+    assert!(!record.exists());
+    assert!(check(&["--record"]).contains(&format!("has {images} of these {images} images")));
+    let text = std::fs::read_to_string(&record).expect("a record");
+    assert_eq!(text.lines().count(), 1 + images, "{text}");
+    let said = check(&["--record"]);
+    assert!(
+        said.contains("0 that have no record and a sample of 1; 9 more are taken from assembled.txt"),
+        "{said}"
+    );
+    assert_eq!(std::fs::read_to_string(&record).expect("a record"), text, "nothing is new");
+    assert!(check(&["--all"]).contains(&format!("{pairs} that have no record and a sample of 0; 0 more")));
+
+    // Of another text, and of another ptxas.
+    let other = text.replacen(".ptx ", ".ptx f", 1);
+    std::fs::write(&record, &other).expect("written");
+    let said = check(&["--kernel", "gather"]);
+    assert!(said.contains("5 that have no record and a sample of 0; 0 more"), "{said}");
+    assert!(check(&["--record"]).contains("5 that have no record and a sample of 1; 4 more"));
+    assert_eq!(std::fs::read_to_string(&record).expect("a record"), text, "it is mended");
+    std::fs::write(&record, text.replacen("; ptxas ", "; ptxas 1", 1)).expect("written");
+    assert!(check(&[]).contains(&format!("{pairs} that have no record")));
+    std::fs::write(&record, "a line\n").expect("written");
+    assert!(run(gpu_builder(folder, &["check"]), 1).contains("has the line `a line`"));
+    std::fs::remove_file(&record).expect("removed");
 }
 
 #[test]
