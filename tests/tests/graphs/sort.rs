@@ -4,7 +4,8 @@ use gpu_tests::threes::Threes;
 
 use super::*;
 
-const LEN: usize = 20_000;
+/// Several blocks and tiles of every kernel.
+const LEN: usize = 9_000;
 
 #[test]
 fn sorts() {
