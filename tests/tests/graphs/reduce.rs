@@ -51,11 +51,11 @@ fn segments_and_axes() {
             reduce_segments_into::<Sum<f32>>(s, &*x, &*offsets, y, scratch)
         });
         let make = |stream: &Stream| {
-            let room = scratch(stream, reduce_axis_scratch::<Max<f32>>(&[40, 500], 0).unwrap());
-            (floats(device, LEN), device.zeroed::<f32>(500).unwrap(), room)
+            let room = scratch(stream, reduce_axis_scratch::<Max<f32>>(&[90, 100], 0).unwrap());
+            (floats(device, LEN), device.zeroed::<f32>(100).unwrap(), room)
         };
         replays(device, "reduce_axis", make, |s, (x, y, scratch)| {
-            reduce_axis_into::<Max<f32>>(s, &*x, &[40, 500], 0, y, scratch)
+            reduce_axis_into::<Max<f32>>(s, &*x, &[90, 100], 0, y, scratch)
         });
     });
 }

@@ -45,14 +45,14 @@ fn segments_and_axes() {
         });
         for axis in 0..2 {
             let make = |stream: &Stream| {
-                let room = scratch(stream, scan_axis_scratch::<Sum<u32>>(&[40, 500], axis).unwrap());
+                let room = scratch(stream, scan_axis_scratch::<Sum<u32>>(&[90, 100], axis).unwrap());
                 (ints(device, LEN, 9), device.zeroed::<u32>(LEN).unwrap(), room)
             };
             replays(device, "scan_axis", make, |s, (x, y, scratch)| {
-                scan_axis_into::<Sum<u32>>(s, &*x, &[40, 500], axis, Options::inclusive(), y, scratch)
+                scan_axis_into::<Sum<u32>>(s, &*x, &[90, 100], axis, Options::inclusive(), y, scratch)
             });
             replays(device, "scan_axis in place", make, |s, (_, y, scratch)| {
-                scan_axis_in_place::<Sum<u32>>(s, y, &[40, 500], axis, Options::inclusive(), scratch)
+                scan_axis_in_place::<Sum<u32>>(s, y, &[90, 100], axis, Options::inclusive(), scratch)
             });
         }
     });
