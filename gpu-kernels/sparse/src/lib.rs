@@ -24,6 +24,7 @@ pub mod order;
 pub mod ordered;
 pub mod packed;
 pub mod part;
+mod row;
 mod scalar;
 pub mod solve;
 pub mod spmm;

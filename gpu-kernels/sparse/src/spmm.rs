@@ -10,8 +10,9 @@ use gpu_std::thread::{block_idx_x, block_idx_y, thread_idx_x};
 use gpu_std::{device, keep_rolled, kernel, rolled, unroll, warp};
 
 use crate::check::bounds;
+use crate::row::{piece_inline, short_tree, tree, within};
 use crate::scalar::{Scalar, combine};
-use crate::spmv::{PIECE, limit, piece_inline, short_tree, tree, within};
+use crate::spmv::{PIECE, limit};
 use crate::{NONE, THREADS};
 
 /// Columns that a block computes, one after the other.
