@@ -85,6 +85,7 @@ use errors::Errors;
 use gpu_examples::exit_code;
 use gpu_examples::predicted::Predicted;
 use gpu_model::Device;
+use gpu_model::calibrate::Launching;
 use gpu_model::literature::counted::Model;
 use gpu_model::literature::roofline::Roofline;
 use gpu_model::waves::Bottleneck;
@@ -301,7 +302,8 @@ fn line(
     counter: &mut Counter,
     launches: bool,
 ) -> Result<Line, Box<dyn Error>> {
-    let Measured { kernel, size, repeated, role, .. } = row;
+    let Measured { kernel, size, repeated, role, launching, .. } = row;
+    let device = &of_host(device, launching);
     let found = counter.found(kernel, size)?;
     // What was measured of other kernels than those that are counted is no time of theirs.
     let launched = found.counted.launches.iter().map(|launch| launch.kernel.as_str());
@@ -347,6 +349,15 @@ fn line(
         }),
         row,
     })
+}
+
+/// The device on a host where launching takes that, if it is known.
+fn of_host(device: &Device, launching: Option<Launching>) -> Device {
+    let mut device = device.clone();
+    if let (Some(waves), Some(found)) = (&mut device.waves, launching) {
+        (waves.launch, waves.launch_dependent) = (found.plain, found.dependent);
+    }
+    device
 }
 
 /// The least value that this part of all is not above.

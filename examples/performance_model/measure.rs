@@ -10,6 +10,7 @@ use gpu_benches::session::Session;
 use gpu_benches::{provenance, run};
 use gpu_examples::table::Table;
 use gpu_examples::timing;
+use gpu_model::calibrate;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -24,6 +25,8 @@ pub struct Timed {
     measured_microseconds: f64,
     /// On one input again and again; else on inputs in turn, which the cache does not hold.
     repeated: bool,
+    /// What launching took there, without waiting for the one before and with that.
+    launch_microseconds: Option<[f64; 2]>,
     driver: String,
     commit: String,
     date: String,
@@ -83,10 +86,14 @@ impl Gpu {
         let bar = ProgressBar::new(wanted.len() as u64).with_style(style);
         bar.enable_steady_tick(Duration::from_millis(200));
         let mut all = Vec::new();
+        let launching = calibrate::launching(&self.session.device)?;
         for (kernel, size) in wanted {
             bar.set_message(format!("{}, {size}", kernel.name()));
             if let Some(microseconds) = self.time(kernel, size)? {
-                all.push(Measured::now(kernel, size, microseconds));
+                all.push(Measured {
+                    launching: Some(launching),
+                    ..Measured::now(kernel, size, microseconds)
+                });
             }
             bar.inc(1);
         }
@@ -133,6 +140,9 @@ impl Gpu {
             size: row.size,
             measured_microseconds: row.microseconds?,
             repeated: row.repeated,
+            launch_microseconds: row
+                .launching
+                .map(|found| [found.plain, found.dependent].map(|time| time.0 * 1e6)),
             driver: provenance.driver,
             commit: provenance.commit,
             date: provenance.date,

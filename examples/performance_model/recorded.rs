@@ -8,6 +8,8 @@ use std::error::Error;
 use gpu_benches::report::{Mode, OURS, Record};
 use gpu_benches::suite::{Case, Op, Shape, Type, cases};
 use gpu_examples::predicted::Subject;
+use gpu_model::calibrate::Launching;
+use gpu_model::units::Seconds;
 use serde::Deserialize;
 
 use super::changed::moment;
@@ -149,17 +151,20 @@ pub struct Measured {
     pub role: Role,
     /// When it was measured ([`moment`]).
     pub moment: u64,
+    /// What launching took there, if that was noted: it is the host's, and hosts differ.
+    pub launching: Option<Launching>,
 }
 
 impl Measured {
     fn new(kernel: Kernel, size: usize, (microseconds, moment): (f64, u64), repeated: bool) -> Self {
-        Self { kernel, size, microseconds: Some(microseconds), repeated, role: kernel.role(), moment }
+        let (microseconds, role) = (Some(microseconds), kernel.role());
+        Self { kernel, size, microseconds, repeated, role, moment, launching: None }
     }
 
     /// What `--measure` has just timed: variants on one input.
     pub fn now(kernel: Kernel, size: usize, microseconds: f64) -> Self {
         let repeated = matches!(kernel, Kernel::Subject(_));
-        Self { kernel, size, microseconds: Some(microseconds), repeated, role: Role::Later, moment: u64::MAX }
+        Self { microseconds: Some(microseconds), repeated, size, ..Self::none(kernel) }
     }
 
     /// What was not measured, of its usual size.
@@ -169,7 +174,8 @@ impl Measured {
             Kernel::Case(case) => case.elements(),
             Kernel::Shape(shape) => shape.size(),
         };
-        Self { kernel, size, microseconds: None, repeated: false, role: Role::Later, moment: u64::MAX }
+        let (role, moment) = (Role::Later, u64::MAX);
+        Self { kernel, size, microseconds: None, repeated: false, role, moment, launching: None }
     }
 }
 
@@ -180,6 +186,7 @@ struct TimedRow {
     size: Option<usize>,
     measured_microseconds: Option<f64>,
     repeated: Option<bool>,
+    launch_microseconds: Option<[f64; 2]>,
     date: Option<String>,
 }
 
@@ -304,7 +311,12 @@ fn timed(texts: &[&str]) -> Result<Vec<Measured>, Box<dyn Error>> {
         let kernel = all.iter().copied().find(|kernel| kernel.name() == name);
         let kernel = kernel.ok_or_else(|| format!("there is no `{name}`, which was measured"))?;
         let (role, moment) = (Role::Later, moment(&row.date.unwrap_or_default()));
-        rows.push(Measured { kernel, size, microseconds: Some(microseconds), repeated, role, moment });
+        let launching = row.launch_microseconds.map(|found| {
+            let [plain, dependent] = found.map(|time| Seconds(time * 1e-6));
+            Launching { plain, dependent }
+        });
+        let microseconds = Some(microseconds);
+        rows.push(Measured { kernel, size, microseconds, repeated, role, moment, launching });
     }
     Ok(rows)
 }
@@ -421,8 +433,12 @@ mod tests {
     fn what_was_timed_later_is_added() {
         let text = r#"{"kernel":"scan/look_back","size":64,"measured_microseconds":2.5,"repeated":true,"date":"y"}
 {"kernel":"scan/look_back","size":64,"measured_microseconds":null,"repeated":true}
+{"kernel":"scan/look_back","size":32,"measured_microseconds":2,"repeated":true,"launch_microseconds":[4,3]}
 {"device":"x","rows":1}"#;
-        let [row] = timed(&[text]).expect("they are lines")[..] else { panic!("one has a time") };
+        let [row, other] = timed(&[text]).expect("they are lines")[..] else { panic!("two have a time") };
+        assert_eq!(row.launching, None);
+        let found = other.launching.expect("it was noted");
+        assert!((found.plain.0 - 4e-6).abs() < 1e-12 && (found.dependent.0 - 3e-6).abs() < 1e-12);
         assert_eq!(
             (row.kernel.name().as_str(), row.size, row.microseconds),
             ("scan/look_back", 64, Some(2.5))

@@ -41,7 +41,9 @@ pub use describe::{bus_peak, describe};
 pub use fit::{Line, line};
 pub use listing::{Listing, listings};
 
-use timing::Bench;
+use timing::{Bench, median};
+
+use crate::units::Seconds;
 
 /// One number that was measured.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -135,4 +137,34 @@ pub fn measure(device: &Device, mut next: impl FnMut(&str)) -> gpu_core::Result<
         step(&mut bench, &mut rows)?;
     }
     Ok(rows)
+}
+
+/// What launching takes on a host and its device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Launching {
+    /// [`Calibration::launch`](crate::device::Calibration::launch).
+    pub plain: Seconds,
+    /// [`Calibration::launch_dependent`](crate::device::Calibration::launch_dependent).
+    pub dependent: Seconds,
+}
+
+/// What launching takes on `device`. It is the host's more than the device's, and differs by a factor of two between
+/// hosts: whoever times short kernels can note it with their times.
+///
+/// # Errors
+/// Those of the device.
+///
+/// ```
+/// let found = gpu_model::calibrate::launching(&gpu_core::Device::simulator())?;
+/// assert!(found.plain.0 > 0.0 && found.dependent.0 > 0.0);
+/// # Ok::<(), gpu_core::Error>(())
+/// ```
+pub fn launching(device: &Device) -> gpu_core::Result<Launching> {
+    let mut rows = Vec::new();
+    launches::launches(&mut Bench::new(device, device.kind() != Kind::Cuda)?, &mut rows)?;
+    let of = |of: &str| {
+        let found = rows.iter().filter(|row| row.measure == "launch" && row.of == of);
+        Seconds(median(found.map(|row| row.value * 1e-6).collect()))
+    };
+    Ok(Launching { plain: of("plain"), dependent: of("dependent") })
 }
