@@ -61,7 +61,7 @@ pub const SOURCES: [Source; 2] = [
             "22-third",
             "23",
         ],
-        measured: results!("h200": "26-subjects"),
+        measured: results!("h200": "27-subjects"),
         shapes: results!("h200": "23-shapes", "25", "26", "26-tensor", "27", "27-aligned", "27-large", "27-batches"),
         tiles: None,
     },

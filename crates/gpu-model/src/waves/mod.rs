@@ -136,6 +136,9 @@
 //! segments have the grids of long arrays: rows that were looked at are 5.4 and 19.7 (142 rows), those held out by name
 //! 4.8 and 19.1 (87), the variants 14.1 and 31.2 (93).
 //!
+//! With filters and histograms on a part of the multiprocessors, and variants timed again on the H200 with what
+//! launching takes there, these are 5.2 and 19.7, 4.8 and 18.0, 12.9 and 28.8.
+//!
 //! Families with programs of their own came before that, with [`Pipes`] and the tensor cores, which are 0 for all rows
 //! above: their errors, and what was changed with them in view, are in this crate's README.
 //!
@@ -145,7 +148,8 @@
 //! cache's halves are far from each other, so that of what fills more than one, half is slow to come. Atomics on one
 //! address, which wait for each other. Sectors that are written in parts by launches far apart (`patch_split`), and
 //! rows of scattered stores far apart (`patch`). That a block which meets at a barrier in each turn of a loop does not
-//! wait and work one after the other (`hillis_steele`). Grids that stop growing beyond what is simulated. Arithmetic,
+//! wait and work one after the other (`hillis_steele`). Grids that stop growing beyond what is simulated, unless they ask
+//! the device for its multiprocessors. Arithmetic,
 //! unless `operations` and `instructions.arithmetic` are given: the simulator counts none, [`ptx`] estimates it. Where
 //! the kernel's text is not known, turns of loops: loads of one place are taken to overlap.
 
