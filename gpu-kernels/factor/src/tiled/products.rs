@@ -450,3 +450,15 @@ pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
 
 /// The stages that [`products`] knows to wait for.
 const _: () = assert!(STAGES == 3);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of as many whole tiles as are asked for, the one behind was not: no other's panels count for it.
+    #[test]
+    fn behind_the_last_that_was_asked_for_nothing_is_known() {
+        assert_eq!([0, 3, ASKED - 1].map(|whole| behind(whole, 5)), [5; 3]);
+        assert_eq!(behind(ASKED, PANELS), 0);
+    }
+}
