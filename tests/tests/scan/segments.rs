@@ -359,6 +359,43 @@ fn segments_that_are_nowhere_near_alike() {
     });
 }
 
+/// The first offset of a tile at every end of what is looked at for it: a window of offsets where it would be if all
+/// segments were alike, four to each of 256 threads, and every 256th one before and behind that.
+#[test]
+fn first_offsets_at_ends_of_windows() {
+    // Of every 256th one the first that is not there is one behind the last.
+    const COUNT: usize = 12 * 256 - 1;
+    let tile = shape::<Sum<u32>>().tile() as usize;
+    let len = 2 * tile;
+    let values: Vec<u32> = (0..len as u32).map(|i| i % 7).collect();
+    // Eight before that in the middle.
+    let window = COUNT / 2 - 8;
+    let ends = [255, window, window + 255, window + 511, window + 1023];
+    for_each("first_offsets_at_ends_of_windows", |device| {
+        let input = device.upload(&values).unwrap();
+        for number in ends.iter().flat_map(|end| end - 2..=end + 2) {
+            for mode in [(false, false), (true, true)] {
+                // Backwards an element starts a segment if one starts at the next.
+                let first = tile + usize::from(mode.1);
+                let before = 0..number;
+                let behind = first + 1..first + COUNT - number - 1;
+                let offsets: Vec<usize> = before.chain([first]).chain(behind).chain([len]).collect();
+                assert_eq!(offsets.len(), COUNT);
+                let mut starts = vec![false; len];
+                offsets[..COUNT - 1].iter().for_each(|at| starts[*at] = true);
+                let expected = serial(&values, &starts, mode, 0, u32::wrapping_add);
+                let offsets: Vec<u32> = offsets.iter().map(|at| *at as u32).collect();
+                let told = Offsets::new(device, &offsets).unwrap();
+                let segments = Segments::by_offsets(&told);
+                let scanned = scan_segments::<Sum<u32>>(&input, &segments, options(mode, None)).unwrap();
+                assert_same(&scanned.to_vec().unwrap(), &expected, || {
+                    format!("number {number} of {COUNT}, {mode:?}, {device}")
+                });
+            }
+        }
+    });
+}
+
 #[test]
 fn what_segments_refuse() {
     for_each("what_segments_refuse", |device| {

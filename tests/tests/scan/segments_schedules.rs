@@ -3,6 +3,7 @@
 
 use crate::support::scan::{MODES, Sample, assert_same};
 use crate::support::segments::{serial, starts_of};
+use gpu_collective::grid::GROUP;
 use gpu_core::Device;
 use gpu_scan::kernels::{Shape, Sum};
 use gpu_scan_kernels::segmented::{Starts, segments, shared_bytes};
@@ -31,14 +32,18 @@ pub fn small_segments(
 const SMALL: Shape = Shape { warps: 2, vector: 4, rows: 1, words: 2, input_words: 4 };
 
 fn check(seed: u64, len: usize, blocks: u32) {
+    check_starts(seed, &starts_of(seed, len, 1 + seed % 300), blocks);
+}
+
+fn check_starts(seed: u64, starts: &[bool], blocks: u32) {
+    let len = starts.len();
     let config =
         Config { resident_blocks: 2 + (seed % 7) as usize, record: Record::Races, ..Config::with_seed(seed) };
     let device = Device::simulator_with(config);
     let stream = device.stream().unwrap();
     let values = u32::any_bits(seed, len);
-    let starts = starts_of(seed, len, 1 + seed % 300);
     let mode = MODES[(seed % 4) as usize];
-    let expected = serial(&values, &starts, mode, 3, u32::sum_of);
+    let expected = serial(&values, starts, mode, 3, u32::sum_of);
     let mut offsets: Vec<u32> = (0..len as u32).filter(|at| starts[*at as usize]).collect();
     offsets.push(len as u32);
     let (input, offsets) = (device.upload(&values).unwrap(), device.upload(&offsets).unwrap());
@@ -89,4 +94,16 @@ fn schedules_of_many_tiles() {
     println!("schedules_of_many_tiles: seeds 1000 to 1015 and 2000");
     (1000..1016).for_each(|seed| check(seed, 70 * 256 + 1, if seed / 4 % 2 == 0 { 71 } else { 5 }));
     check(2000, 1030 * 256 + 1, 7);
+}
+
+/// Segments that start in the first tile of a group and go on through others, from either side.
+#[test]
+fn schedules_of_segments_from_the_first_tile_of_a_group() {
+    println!("schedules_of_segments_from_the_first_tile_of_a_group: seeds 3000 to 3023");
+    const TILES: usize = 70;
+    let first = GROUP as usize;
+    // Backwards the element before it starts a segment.
+    let from = [256 * first + 5, 256 * (TILES - 1 - first) + 5];
+    let starts: Vec<bool> = (0..256 * TILES).map(|at| from.contains(&at)).collect();
+    (3000..3024).for_each(|seed| check_starts(seed, &starts, if seed / 4 % 2 == 0 { 70 } else { 5 }));
 }

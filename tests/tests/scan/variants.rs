@@ -4,8 +4,10 @@
 use gpu_core::Device;
 use gpu_scan::Error;
 use gpu_scan::variants::{TILE, Variant, sum_with};
+use gpu_scan_kernels::variants::{SHARED_BYTES, THREADS, scan_add_before_f32};
 use gpu_sim::metrics::Metrics;
 use gpu_sim::{BlockOrder, Config, Record};
+use gpu_std::launch::LaunchConfig;
 use gpu_tests::backends::for_each;
 use gpu_tests::data::floats;
 
@@ -57,6 +59,56 @@ fn totals_of_totals() {
             }
         }
     });
+}
+
+/// A prefix of 0 is one, and the block that has it says so.
+#[test]
+fn tiles_of_zeros_before_others() {
+    let zeros = 2 * TILE as usize;
+    let values: Vec<f32> = (0..zeros + 40).map(|index| f32::from(u8::from(index >= zeros))).collect();
+    for_each("tiles_of_zeros_before_others", |device| {
+        for variant in Variant::ALL {
+            assert_eq!(run(device, variant, &values), serial(&values), "{variant} on {device}");
+        }
+    });
+}
+
+/// What they draw their tiles from, the first half word, is as it was.
+#[test]
+fn tickets_are_zero_again() {
+    for_each("tickets_are_zero_again", |device| {
+        for variant in [Variant::SumAll, Variant::LookBack] {
+            let input = device.upload(&[1.0; 3 * TILE as usize]).unwrap();
+            let mut output = device.zeroed(input.len()).unwrap();
+            let mut scratch = device.zeroed(variant.scratch_len(input.len())).unwrap();
+            sum_with(variant, &device.default_stream(), &input, &mut output, &mut scratch).unwrap();
+            assert_eq!(scratch.to_vec().unwrap()[0] as u32, 0, "{variant} on {device}");
+        }
+    });
+}
+
+/// Sums are added to all tiles but the first, of which even zeros keep their signs.
+#[test]
+fn the_first_tile_stays() {
+    let device = Device::simulator();
+    let stream = device.default_stream();
+    let mut data = device.upload(&[-0.0f32; TILE as usize + 3]).unwrap();
+    let sums = device.upload(&[2.0f32]).unwrap();
+    let (config, len) = (LaunchConfig::linear(2, THREADS).shared(SHARED_BYTES), data.len() as u64);
+    // SAFETY: the simulator checks every access.
+    unsafe {
+        scan_add_before_f32::launch(
+            &stream,
+            config,
+            data.view_mut().as_global_mut(),
+            len,
+            sums.view().as_global(),
+        )
+    }
+    .unwrap();
+    let data = data.to_vec().unwrap();
+    assert!(data[..TILE as usize].iter().all(|value| value.to_bits() == (-0.0f32).to_bits()));
+    assert_eq!(data[TILE as usize..], [2.0; 3]);
 }
 
 /// Blocks that wait for one another do so under any schedule.
