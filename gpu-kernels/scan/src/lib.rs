@@ -90,6 +90,7 @@ impl Shape {
     /// there are in scans that look ahead; four rows 3,680, three 3,450; six rows in four blocks 2,450.)
     pub const fn of<S: Scan>() -> Self {
         let (input, output) = (S::Item::BYTES, S::Output::BYTES);
+        // Mutants: of two equal numbers either is the larger.
         let wider = if input > output { input } else { output };
         let rows = if wider <= 4 { 4 } else { 5 };
         Self {

@@ -72,6 +72,7 @@ fn blelloch<const PADDED: bool>(tile: Shared<f32>, own: Two) -> (Two, f32) {
     unroll::<2>(|half| tile.write(place::<PADDED>(thread + half as u32 * THREADS), own[half]));
     // Upwards: the last of 2, 4, 8, … elements becomes their sum.
     let mut distance = 1;
+    // Mutants: in a turn more there is nothing to do for any thread.
     while distance < TILE {
         sync_threads();
         if thread < TILE / (2 * distance) {
@@ -115,6 +116,7 @@ fn hillis_steele(tiles: Shared<f32>, own: Two) -> (Two, f32) {
     sync_threads();
     unroll::<2>(|half| from.write(thread + half as u32 * THREADS, own[half]));
     let mut distance = 1;
+    // Mutants: a turn more copies all.
     while distance < TILE {
         sync_threads();
         unroll::<2>(|half| {
@@ -134,6 +136,7 @@ fn hillis_steele(tiles: Shared<f32>, own: Two) -> (Two, f32) {
 #[inline(always)]
 fn walk(input: Global<f32>, output: GlobalMut<f32>, len: u64, scan: impl Fn(Two) -> (Two, f32)) {
     let (mut base, mut before) = (0, 0.0);
+    // Mutants: a tile from the end on has no elements.
     while base < len {
         let (results, total) = scan(take(input, len, base));
         give(output, len, base, results.map(|result| before + result));
@@ -219,7 +222,7 @@ pub fn scan_totals_f32(input: Global<f32>, len: u64, totals: GlobalMut<f32>) {
     let own = take(input, len, block_idx_x() as u64 * TILE as u64);
     tile.write(thread, own[0] + own[1]);
     let mut half = THREADS / 2;
-    while half > 0 {
+    while half >= 1 {
         sync_threads();
         if thread < half {
             tile.write(thread, tile.read(thread) + tile.read(thread + half));
@@ -317,7 +320,7 @@ pub fn scan_sum_all_f32(
         }
         sums.write(thread, sum);
         let mut half = THREADS / 2;
-        while half > 0 {
+        while half >= 1 {
             sync_threads();
             if thread < half {
                 sums.write(thread, sums.read(thread) + sums.read(thread + half));
@@ -357,6 +360,7 @@ pub fn scan_look_back_f32(
             sum += part;
             end = if prefixes == 0 { end - 32 } else { 0 };
         }
+        // Mutants: the first says the same again, but for the sign of a zero, which gets lost in sums from 0 on.
         if lane == 0 && tile > 0 {
             publish(words, tile, PREFIX, sum + total);
         }

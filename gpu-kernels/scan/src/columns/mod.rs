@@ -171,6 +171,7 @@ pub fn columns_flipped<S: Scan, F: Flip, const K: usize, const W: usize>(
         });
         let mut results = [identity::<S>(); K];
         unroll::<K>(|k| {
+            // Mutants: what is behind the last row is in no result.
             let own = S::extend(if (k as u32) < rows { flip.element(items[k]) } else { S::IDENTITY });
             results[k] = if k > 0 { S::combine(results[k - 1], own) } else { own };
         });
@@ -181,6 +182,7 @@ pub fn columns_flipped<S: Scan, F: Flip, const K: usize, const W: usize>(
         let (mut before, mut last) = (identity::<S>(), identity::<S>());
         let mut before_last = before;
         unroll::<W>(|warp| {
+            // Mutants: the last part is before no warp.
             if warp + 1 < W {
                 let total = read(totals, W as u32 * COLUMNS, warp as u32 * COLUMNS + lane);
                 if (warp as u32) < own_warp {
@@ -201,6 +203,7 @@ pub fn columns_flipped<S: Scan, F: Flip, const K: usize, const W: usize>(
             let slot = slab * lines.columns + column;
             let prefix = if slab > 0 { states.wait(slot - lines.columns) } else { initial };
             let with = S::combine(S::combine(prefix, before), results[K - 1]);
+            // Mutants: the last slab has words too, which nobody waits for.
             if slab + 1 < slabs && is_column {
                 states.publish(slot, with);
             }
@@ -211,6 +214,7 @@ pub fn columns_flipped<S: Scan, F: Flip, const K: usize, const W: usize>(
 
         // ---- Together
         let mut previous = prefix;
+        // Mutants: before the first warp there are identities, which change nothing.
         if own_warp > 0 {
             previous = S::combine(S::combine(prefix, before_last), last);
         }

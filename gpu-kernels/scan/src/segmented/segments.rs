@@ -246,6 +246,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
 {
     const LEN: u32 = 32 * (W * L * V) as u32;
     /// Whether rows are scanned and written in loops, which is less code: where elements or results are not of 4 bytes.
+    // Mutants: it is the same in loops.
     const IN_TURN: bool = V != EACH || <S::Register as Accumulator>::WORDS > 1;
 
     #[inline(always)]
@@ -355,6 +356,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             ends[row] = BySegment::<S>::combine(own.carry, end).value;
             own.carry = BySegment::<S>::combine(own.carry, row_total);
         });
+        // Mutants: where no segment starts, a row further is behind all vectors too.
         let (mut mask, mut rows_before) = (0, L as u32 - 1);
         unroll::<L>(|i| {
             let row = L - 1 - i;

@@ -187,21 +187,25 @@ impl Starts {
         let threads = 32 * W as u64;
         let thread = opaque(thread_idx_x()) as u64;
         // No offset is as far as some tiles are.
+        // Mutants: no tile begins there: the tiles before it have an even number of elements, many of them.
         let is_beyond = tile.from() > u32::MAX as u64;
         let from = tile.from().min(u32::MAX as u64) as u32;
         let (mut window, mut next, mut is_known) = (window, window.first, true);
         let is_less = window.left > 0 && window.offsets[0] < from;
         let less = sync_threads_count(is_less) as u64;
         // The first that is not less is among the threads' first ones, or it has to be looked for.
+        // Mutants: to look from the first one on finds the same.
         if less == threads || (less == 0 && window.first > 0) {
             let mut low = if less == 0 { 0 } else { window.first + threads };
             // As many as there are threads are looked at at once, until what is left lies in a window.
             let mut shift = 0;
+            // Mutants: to look once more, further apart, finds the same.
             while self.count - low > threads << shift {
                 shift += threads.trailing_zeros();
             }
             while shift > 0 {
                 shift = rolled(shift);
+                // Mutants: if the first behind them is less, so are they; what is not skipped the windows go over.
                 let probe = low + ((thread + 1) << shift) - 1;
                 let is_less = probe < self.count && self.array.cast::<u32>().offset(probe).read(0) < from;
                 low += (sync_threads_count(is_less) as u64) << shift;
@@ -228,6 +232,7 @@ impl Starts {
                     set(bits, tile.place(distance));
                 }
             });
+            // Mutants: one window more has no offsets; and the bit of the last element is set already.
             if window.left <= ((AT_ONCE - 1) * 32 * W) as u32 || window.offsets[AT_ONCE - 1] > from + last {
                 break;
             }
@@ -241,6 +246,7 @@ impl Starts {
     #[inline(always)]
     fn vote<const W: usize>(self, tile: Tile, bits: Shared<u32>, words: u32) {
         let mut of_block = 0;
+        // Mutants: in a turn more no word is written.
         while of_block < words {
             // Opaque, or all that follows from them would be kept in registers while vectors are on their way.
             let (kind, tile) = (opaque(self.kind), tile.again());
@@ -313,6 +319,7 @@ fn reciprocal(value: f32) -> f32 {
 fn distance_to_multiple(from: u64, length: u64, each: f32) -> u64 {
     let mut rest = from;
     // Two times, seldom more: where the estimate has more than 32 bits.
+    // Mutants: of a rest of one length there is none left to go either way.
     while rest >= length {
         keep_rolled();
         // Wrong by less than its 2^21st part before its 2^20th is taken off: never too much, or only where it is less

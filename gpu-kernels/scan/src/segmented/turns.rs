@@ -8,6 +8,7 @@ pub(super) const EACH: usize = 4;
 /// Calls `body` once for each [`EACH`] of `V` elements.
 #[inline(always)]
 pub(super) fn in_turns<const V: usize>(mut body: impl FnMut(u32)) {
+    // Mutants: a loop of one turn does the same.
     if V <= EACH {
         return body(0);
     }
@@ -23,6 +24,7 @@ pub(super) fn in_turns<const V: usize>(mut body: impl FnMut(u32)) {
 /// which as many are cut off.
 #[inline(always)]
 pub(super) fn with_words<const V: usize, const N: usize>(words: [u32; N], of_turn: [u32; N]) -> [u32; N] {
+    // Mutants: a vector of one turn has all its words in it.
     let each = if V > EACH { N * EACH / V } else { N };
     core::array::from_fn(|word| if word + each < N { words[word + each] } else { of_turn[word + each - N] })
 }
