@@ -17,6 +17,7 @@ pub(super) struct Totals<S>(PhantomData<fn() -> S>);
 
 impl<S: Scan> Operator for Totals<S> {
     type Value = S::Register;
+    // Mutants: the same with less code.
     const COMPACT: bool = <S::Register as Accumulator>::WORDS > 1;
     #[inline(always)]
     fn identity() -> S::Register {
