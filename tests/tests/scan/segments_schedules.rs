@@ -107,3 +107,34 @@ fn schedules_of_segments_from_the_first_tile_of_a_group() {
     let starts: Vec<bool> = (0..256 * TILES).map(|at| from.contains(&at)).collect();
     (3000..3024).for_each(|seed| check_starts(seed, &starts, if seed / 4 % 2 == 0 { 70 } else { 5 }));
 }
+
+/// The last word of a block's shared memory is used: a word less is too little.
+#[test]
+fn no_shared_memory_is_left_over() {
+    let device = Device::simulator();
+    let stream = device.default_stream();
+    // Not a whole tile, so that its last row goes through the last words.
+    let values = device.upload(&[1u32; 255]).unwrap();
+    let mut words = device.zeroed::<u64>(2 + SMALL.scratch_words(1) as usize).unwrap();
+    let capacity = words.len() as u64;
+    for less in [0, 4] {
+        let mut output = device.zeroed::<u32>(255).unwrap();
+        // SAFETY: the simulator checks every access.
+        let launched = unsafe {
+            small_segments::launch(
+                &stream,
+                LaunchConfig::linear(1, SMALL.threads()).shared(shared_bytes(SMALL) - less),
+                values.view().as_global(),
+                output.view_mut().as_global_mut(),
+                255,
+                gpu_scan_kernels::segmented::OF_LENGTH,
+                values.view().as_global().cast(),
+                1,
+                0,
+                words.view_mut().as_global_mut(),
+                capacity,
+            )
+        };
+        assert_eq!(launched.is_ok(), less == 0, "{launched:?}");
+    }
+}
