@@ -69,6 +69,7 @@ impl Sortable for u128 {
 #[inline(always)]
 fn in_order<C: Sortable, const L: usize>(items: &mut [C; L], low: usize, high: usize) {
     let (a, b) = (items[low], items[high]);
+    // Mutants: either way is right.
     if size_of::<C>() <= 8 {
         (items[low], items[high]) = (Ord::min(a, b), Ord::max(a, b));
     } else {
@@ -82,6 +83,7 @@ fn in_order<C: Sortable, const L: usize>(items: &mut [C; L], low: usize, high: u
 fn odd_even<C: Sortable, const L: usize, const R: usize, const D: usize>(items: &mut [C; L]) {
     unroll::<L>(|low| {
         let (first, high) = (D % R, low + D);
+        // Mutants: two that are neighbours of different pairs are in order; and runs end where the items do, or before.
         if low >= first && (low - first) % (2 * D) < D && high < L && low / (2 * R) == high / (2 * R) {
             in_order(items, low, high);
         }
@@ -94,6 +96,7 @@ pub fn sort_lane<C: Sortable, const L: usize>(items: &mut [C; L]) {
     const { assert!(L.is_power_of_two() && L <= 32) };
     macro_rules! steps {
         ($($run:literal: $($distance:literal)*;)*) => { $(
+            // Mutants: a run of all items is in order.
             if $run < L {
                 $( odd_even::<C, L, $run, $distance>(items); )*
             }
