@@ -91,8 +91,10 @@ fn a_thousand_schedules_of_a_few_tiles() {
 /// More tiles than a group has, and more than a section.
 #[test]
 fn schedules_of_many_tiles() {
-    println!("schedules_of_many_tiles: seeds 1000 to 1015 and 2000");
+    println!("schedules_of_many_tiles: seeds 1000 to 1019 and 2000");
     (1000..1016).for_each(|seed| check(seed, 70 * 256 + 1, if seed / 4 % 2 == 0 { 71 } else { 5 }));
+    // Groups that are all full: their words are as many as there is room for.
+    (1016..1020).for_each(|seed| check(seed, 2 * GROUP as usize * 256, 5));
     check(2000, 1030 * 256 + 1, 7);
 }
 
