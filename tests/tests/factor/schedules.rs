@@ -13,9 +13,6 @@ use crate::common::{Real, layout, place, positive};
 /// Four rows of tiles, the last of which has a panel and a part of one.
 const ROWS: usize = 3 * 128 + 21;
 
-/// Three, in a third of the time: what waits is the same code of floats.
-const FEWER_ROWS: usize = 2 * 128 + 21;
-
 fn factor<T: Real>(device: &Device, a: &[T], batch: BatchLayout) -> (Vec<T>, Vec<u32>) {
     let (n, count) = (batch.matrix.rows(), batch.count);
     let mut a = device.upload(a).unwrap();
@@ -60,7 +57,7 @@ fn schedules_of_doubles() {
 
 #[test]
 fn schedules_of_floats() {
-    check::<f32>(20..40, (FEWER_ROWS, 1), Order::RowMajor);
+    check::<f32>(20..40, (ROWS, 1), Order::RowMajor);
 }
 
 #[test]

@@ -139,13 +139,12 @@ fn rows_of_parts() {
 fn long_arrays_are_filtered() {
     for_each("long_arrays_are_filtered", |device| {
         let len = (1 << 20) + 77;
-        let all: [&[usize]; 6] = [&[1, 300], &[1024], &[300], &[1, 1024], &[300], &[1024]];
-        for (kind, ks) in (0..).zip(all) {
+        for kind in [0, 1, 2, 3, 4, 5] {
             let keys = keys::<f32>(kind, len);
             let largest = kind != 3;
             let order = crate::sort::order(&keys, largest);
             let on_device = device.upload(&keys).unwrap();
-            for k in ks.iter().copied() {
+            for k in [1, if kind % 2 == 0 { 300 } else { 1024 }] {
                 let (first, indices) = top_k(&on_device, k, options(largest)).unwrap();
                 assert_eq!(indices.to_vec().unwrap(), order[..k], "{k} of kind {kind} on {device}");
                 let expected: Vec<f32> = order[..k].iter().map(|&index| keys[index as usize]).collect();

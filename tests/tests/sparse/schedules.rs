@@ -99,10 +99,7 @@ fn a_hundred_schedules_of_long_rows() {
         let mut analysis = Analysis::with(&a, side, Diagonal::Stored, Algorithm::Ordered).unwrap();
         analysis.solve(&device.default_stream(), 1.0, &right, &mut x).unwrap();
         assert_same_bits(&x.to_vec().unwrap(), &expected, &format!("seed {seed}"));
-        // A third of the seeds: each of the ten matrices has its turn.
-        if seed % 3 == 0 {
-            assert_same_bits(&both(&mut analysis, &b), &[&expected[..], &expected].concat(), "two systems");
-        }
+        assert_same_bits(&both(&mut analysis, &b), &[&expected[..], &expected].concat(), "two systems");
     }
 }
 

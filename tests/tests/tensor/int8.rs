@@ -235,10 +235,6 @@ fn int8_extremes_and_overflow() {
             let case = Case { shape: [3, 5, 200], ..PLAIN };
             check(device, Some(variant), case, |_| -128);
             check(device, Some(variant), case, |bits| if bits & 1 == 0 { -128 } else { 127 });
-            // The two with matrix instructions differ in what a block has, which takes the simulator ten seconds.
-            if variant == TensorVariant::Narrow && device.kind() == gpu_core::Kind::Simulator {
-                continue;
-            }
             // 2³¹ and more: 131,072 + 40 products of 2¹⁴, one chain or several.
             let long = Case { shape: [1, 2, 131_112], ..PLAIN };
             let (a, b, c) = long.data(|_| -128);
