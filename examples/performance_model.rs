@@ -8,8 +8,9 @@
 //! The model's numbers are from kernels of their own (example `calibrate`).
 //!
 //! With `--measure` it times what is asked for on the GPU at hand and sets the predictions beside that;
-//! `--only-measure` prints the times alone, with `--json` as lines that benches/results takes. Without a GPU both are
-//! errors. Copies are no kernels of ours, so they are not predicted; an order of axes that leaves all where they are is
+//! `--only-measure` prints the times alone, with `--json` as lines that benches/results takes, and with what launching
+//! takes on the host: there it is predicted for that. Without a GPU both are errors. `--launches` says what each launch
+//! takes. Copies are no kernels of ours, so they are not predicted; an order of axes that leaves all where they are is
 //! one.
 //!
 //! Of variants of one size it says how often the faster one of two is found, and which is predicted to be the fastest;

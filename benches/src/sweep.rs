@@ -273,14 +273,17 @@ mod tests {
     #[test]
     fn medians_are_of_what_was_launched() {
         let stream = Device::cpu().stream().expect("the CPU has streams");
-        let mut launches = 0;
+        let (mut launches, mut longest) = (0, 0.0_f64);
         let ms = batch_median(&stream, || -> Result<(), Error> {
+            let start = std::time::Instant::now();
             launches += 1;
             std::thread::sleep(std::time::Duration::from_millis(4));
+            longest = longest.max(start.elapsed().as_secs_f64() * 1e3);
             Ok(())
         });
-        // Nine batches; three where the machine is so busy that a launch takes 10 ms.
-        assert!(ms.expect("nothing fails") >= 4.0 && launches > 3, "{launches} launches");
+        // On a machine so busy that a launch took more than 10 ms there may be three batches.
+        let least = if longest > 10.0 { 3 } else { 3 + 9 };
+        assert!(ms.expect("nothing fails") >= 4.0 && launches > least, "{launches}, {longest:.1} ms at most");
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert!(wall_median(3, || Ok(())).expect("nothing fails") >= 0.0);
     }

@@ -1,4 +1,4 @@
-//! What a scan launches, from its length and operator alone: pure, tested without a GPU.
+//! What a scan launches, from its length and operator, on the device's multiprocessors: pure, tested without a GPU.
 
 use gpu_scan_kernels::{self as scan, BLOCKS, HEADER_WORDS, MAX_TILES, Scan, Shape, WideSum, segmented};
 use gpu_std::launch::LaunchConfig;

@@ -65,9 +65,9 @@ pub struct Config {
     /// Run only so many blocks of each launch, at least one, spread over the grid: a sample, to be counted. What the
     /// others would write stays as it is. Kernels that wait for blocks which do not run never end.
     pub sample: Option<u32>,
-    /// Multiprocessors that hosts cut their launches for; blocks run in any order, whatever it is. 132 as an H200, unless
-    /// set: of a problem that is a part of another, a device that has that part of its multiprocessors shows the same
-    /// blocks, so many fewer of them.
+    /// Multiprocessors that hosts cut their launches for: 132, as an H200 has. Blocks run in any order, whatever it is.
+    /// A part of a problem, on a device with as small a part of the multiprocessors, has blocks like those of the whole,
+    /// and so many fewer of them.
     pub multiprocessors: u32,
     /// With [`Record::Full`]: model the caches of this device, and report what went through them.
     pub caches: Option<Architecture>,

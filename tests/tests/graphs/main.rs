@@ -83,7 +83,7 @@ fn replays<I: Resources, O: Outputs, S: Resources>(
         .unwrap_or_else(|error| panic!("{name} captured on {device}: {error}"));
     assert!(!graph.is_empty(), "{name} on {device}: nothing was captured");
     assert!(graph.resources().1.read() == before, "{name} on {device}: it is captured, not done");
-    // Launches one after the other on two streams, and one after a direct call; with other outputs than the step before.
+    // Launches one after the other on two streams, and one after a direct call; with other outputs than before.
     for (step, stream, before) in [(0, &stream, 1), (1, &other, 0), (2, &stream, 1), (3, &other, 0)] {
         let call = graph.resources_mut();
         call.1.spoil(stream, BEFORE[before]);

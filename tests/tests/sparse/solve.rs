@@ -301,7 +301,8 @@ fn infinities_stay_where_they_are() {
     });
 }
 
-/// Rows have a lane for four of their entries, and no more than twice as many: of more than 16, where that is at least 8.
+/// Rows have a lane for four of their entries, and no more than twice as many: of more than 16, where that is at
+/// least 8.
 #[test]
 fn ordered_rows_have_as_many_lanes_as_they_need() {
     for entries in 0..=16 {

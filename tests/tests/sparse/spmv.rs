@@ -39,8 +39,8 @@ fn matrices<T: Value>() -> Vec<(&'static str, Host<T>)> {
                 (0..if row < 500 { most } else { most / 6 }).map(|k| 100 * k + random.below(100)).collect()
             }),
         ),
-        // Two blocks of 96 rows, of which the first has 2035 entries: its last row, and what a lane looks for beyond it,
-        // ends where the room of 2048 does.
+        // Two blocks of 96 rows, of which the first has 2035 entries: its last row, and what a lane looks for beyond
+        // it, ends where the room of 2048 does.
         (
             "streamed to the end",
             matrix(192, 2200, 9, |row, random| {

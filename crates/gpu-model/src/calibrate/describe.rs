@@ -33,7 +33,7 @@ pub fn bus_peak(capability: u32) -> f64 {
 }
 
 /// The rows, asked for numbers.
-struct Rows<'a>(&'a [Row]);
+pub(super) struct Rows<'a>(pub(super) &'a [Row]);
 
 impl Rows<'_> {
     fn all<'b>(&'b self, measure: &'b str, of: &'b str) -> impl Iterator<Item = &'b Row> {
@@ -41,7 +41,7 @@ impl Rows<'_> {
     }
 
     /// The median of all that are there: one row of each of several runs, or one over several sizes.
-    fn value(&self, measure: &str, of: &str) -> Result<f64, String> {
+    pub(super) fn value(&self, measure: &str, of: &str) -> Result<f64, String> {
         let found: Vec<f64> = self.all(measure, of).map(|row| row.value).collect();
         if found.is_empty() {
             Err(format!("there is no row `{measure}` of `{of}`"))

@@ -41,7 +41,8 @@ pub use describe::{bus_peak, describe};
 pub use fit::{Line, line};
 pub use listing::{Listing, listings};
 
-use timing::{Bench, median};
+use describe::Rows;
+use timing::Bench;
 
 use crate::units::Seconds;
 
@@ -162,9 +163,7 @@ pub struct Launching {
 pub fn launching(device: &Device) -> gpu_core::Result<Launching> {
     let mut rows = Vec::new();
     launches::launches(&mut Bench::new(device, device.kind() != Kind::Cuda)?, &mut rows)?;
-    let of = |of: &str| {
-        let found = rows.iter().filter(|row| row.measure == "launch" && row.of == of);
-        Seconds(median(found.map(|row| row.value * 1e-6).collect()))
-    };
+    let rows = Rows(&rows);
+    let of = |of: &str| Seconds(rows.value("launch", of).expect("both were measured") * 1e-6);
     Ok(Launching { plain: of("plain"), dependent: of("dependent") })
 }

@@ -148,10 +148,10 @@
 //! cache's halves are far from each other, so that of what fills more than one, half is slow to come. Atomics on one
 //! address, which wait for each other. Sectors that are written in parts by launches far apart (`patch_split`), and
 //! rows of scattered stores far apart (`patch`). That a block which meets at a barrier in each turn of a loop does not
-//! wait and work one after the other (`hillis_steele`). Grids that stop growing beyond what is simulated, unless they ask
-//! the device for its multiprocessors. Arithmetic,
-//! unless `operations` and `instructions.arithmetic` are given: the simulator counts none, [`ptx`] estimates it. Where
-//! the kernel's text is not known, turns of loops: loads of one place are taken to overlap.
+//! wait and work one after the other (`hillis_steele`). Grids that stop growing beyond what is simulated, unless they
+//! ask the device for its multiprocessors. Arithmetic, unless `operations` and `instructions.arithmetic` are given: the
+//! simulator counts none, [`ptx`] estimates it. Where the kernel's text is not known, turns of loops: loads of one
+//! place are taken to overlap.
 
 mod bottleneck;
 mod counts;

@@ -170,8 +170,8 @@ fn panel<T: Float>(room: Shared<T>, number: u32) -> Shared<T> {
 
 macro_rules! kernels {
     ($($name:ident, $skyline:ident, $images:ident: $T:ty, $v:literal;)*) => { $(
-        #[doc = concat!("The factorisation of matrices of `", stringify!($T), "`: any number of blocks of [`THREADS`] threads,")]
-        /// with [`shared_bytes`].
+        #[doc = concat!("The factorisation of matrices of `", stringify!($T), "`: any number of blocks of")]
+        /// [`THREADS`] threads, with [`shared_bytes`].
         ///
         /// `reciprocals` has an element for each row of each matrix; `progress` has [`HEAD`] words and one for each
         /// tile, all zero before. A matrix's word of `info`, zero before, becomes the order of the first leading minor
