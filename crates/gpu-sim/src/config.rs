@@ -66,8 +66,8 @@ pub struct Config {
     /// others would write stays as it is. Kernels that wait for blocks which do not run never end.
     pub sample: Option<u32>,
     /// Multiprocessors that hosts cut their launches for: 132, as an H200 has. Blocks run in any order, whatever it is.
-    /// A part of a problem, on a device with as small a part of the multiprocessors, has blocks like those of the whole,
-    /// and so many fewer of them.
+    /// A part of a problem, on a device with as small a part of the multiprocessors, has blocks like those of the
+    /// whole, and so many fewer of them.
     pub multiprocessors: u32,
     /// With [`Record::Full`]: model the caches of this device, and report what went through them.
     pub caches: Option<Architecture>,
