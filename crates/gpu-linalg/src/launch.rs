@@ -25,6 +25,9 @@ mod sealed {
     /// The parameters of a product of matrices: A, B, C, what is to be done, alpha, beta.
     pub type OfProduct<T> = (Global<T>, Global<T>, GlobalMut<T>, gemm::Product, T, T);
 
+    /// The same of batches whose matrices start where a table says, too, which is behind C.
+    pub type OfListed<T> = (Global<T>, Global<T>, GlobalMut<T>, Global<u64>, gemm::Product, T, T);
+
     /// The parameters of a product of a matrix and a vector: A, x, y, the sums of the pieces, what is to be done, alpha,
     /// beta.
     pub type OfVectors<T, S> = (Global<T>, Global<T>, GlobalMut<T>, GlobalMut<S>, gemv::Shape, S, S);
@@ -38,7 +41,7 @@ mod sealed {
         type Large: Kernel<Arguments = OfProduct<Self>>;
         type LargeB: Kernel<Arguments = OfProduct<Self>>;
         type LargeAb: Kernel<Arguments = OfProduct<Self>>;
-        type Medium: Kernel<Arguments = OfProduct<Self>>;
+        type Medium: Kernel<Arguments = OfListed<Self>>;
         type Low: Kernel<Arguments = OfProduct<Self>>;
         type Flat: Kernel<Arguments = OfProduct<Self>>;
         type Double: Kernel<Arguments = OfProduct<Self>>;
@@ -47,11 +50,11 @@ mod sealed {
         type AlignedTn: Kernel<Arguments = OfProduct<Self>>;
         type AlignedTt: Kernel<Arguments = OfProduct<Self>>;
         type TensorLarge: Kernel<Arguments = OfProduct<Self>>;
-        type TensorMedium: Kernel<Arguments = OfProduct<Self>>;
+        type TensorMedium: Kernel<Arguments = OfListed<Self>>;
         type TensorHalves: Kernel<Arguments = OfProduct<Self>>;
         type TensorFlat: Kernel<Arguments = OfProduct<Self>>;
         type Short: Kernel<Arguments = OfProduct<Self>>;
-        type Small: Kernel<Arguments = OfProduct<Self>>;
+        type Small: Kernel<Arguments = OfListed<Self>>;
         /// The sums of the parts, C, what is to be done, alpha, beta.
         type AddParts: Kernel<Arguments = (Global<Self>, GlobalMut<Self>, gemm::Parts, Self, Self)>;
     }
@@ -117,13 +120,13 @@ products! {
     f32: Large linalg_gemm_large_f32 LargeB linalg_gemm_large_b_f32 LargeAb linalg_gemm_large_ab_f32
         Medium linalg_gemm_medium_f32
         Low linalg_gemm_low_f32 Flat linalg_gemm_flat_f32
-        AlignedNn linalg_gemm_medium_f32 AlignedNt linalg_gemm_medium_f32
-        AlignedTn linalg_gemm_medium_f32 AlignedTt linalg_gemm_medium_f32
-        Double linalg_gemm_medium_f32 TensorLarge linalg_gemm_medium_f32 TensorMedium linalg_gemm_medium_f32
-        TensorHalves linalg_gemm_medium_f32 TensorFlat linalg_gemm_medium_f32
+        AlignedNn linalg_gemm_low_f32 AlignedNt linalg_gemm_low_f32
+        AlignedTn linalg_gemm_low_f32 AlignedTt linalg_gemm_low_f32
+        Double linalg_gemm_low_f32 TensorLarge linalg_gemm_low_f32 TensorMedium linalg_gemm_medium_f32
+        TensorHalves linalg_gemm_low_f32 TensorFlat linalg_gemm_low_f32
         Short linalg_gemm_short_f32 Small linalg_gemm_small_f32
         AddParts linalg_gemm_finish_f32;
-    f64: Large linalg_gemm_f64 LargeB linalg_gemm_f64 LargeAb linalg_gemm_f64 Medium linalg_gemm_f64
+    f64: Large linalg_gemm_f64 LargeB linalg_gemm_f64 LargeAb linalg_gemm_f64 Medium linalg_gemm_small_f64
         Low linalg_gemm_f64 Flat linalg_gemm_f64
         AlignedNn linalg_gemm_aligned_nn_f64 AlignedNt linalg_gemm_aligned_nt_f64
         AlignedTn linalg_gemm_aligned_tn_f64 AlignedTt linalg_gemm_aligned_tt_f64
@@ -148,7 +151,7 @@ macro_rules! elements {
 }
 kernels::gemv_instances!(elements);
 
-/// Enqueues the product of `plan`.
+/// Enqueues the product of `plan`; `starts` is the table of a [listed](plan::gemm::Plan::listed) one.
 #[expect(clippy::too_many_arguments, reason = "those of the product")]
 pub(crate) fn gemm<T: RealElement>(
     stream: &Stream,
@@ -158,42 +161,47 @@ pub(crate) fn gemm<T: RealElement>(
     b: View<'_, T>,
     beta: T,
     mut c: ViewMut<'_, T>,
+    starts: Option<View<'_, u64>>,
     mut scratch: ViewMut<'_, T>,
 ) -> Result<(), Error> {
     use plan::gemm::Kernel;
     let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
-    let arguments = match plan.finish {
-        None => (a, b, c.reborrow(), plan.product, alpha, beta),
-        Some(_) => (a, b, scratch.reborrow(), plan.product, T::ONE, T::ZERO),
+    let (to, of_sums, of_c) = match plan.finish {
+        None => (c.reborrow(), alpha, beta),
+        Some(_) => (scratch.reborrow(), T::ONE, T::ZERO),
     };
+    // Without a table nothing is read of it.
+    let starts = starts.map_or(a.as_global().cast(), |starts| starts.as_global());
+    let plain = |to| (a, b, to, plan.product, of_sums, of_c);
+    let listed = |to| (a, b, to, starts, plan.product, of_sums, of_c);
     // SAFETY: the views hold the batches of the plan's layouts (checked where they were made), C's matrices do not
-    // overlap and are exclusive, and so are the parts' sums, for which there is room (checked by the caller); everything is
-    // freed only after the work enqueued before.
+    // overlap and are exclusive, and so are the parts' sums, for which there is room (checked by the caller); so it is
+    // of matrices that start where the table says. Everything is freed only after the work enqueued before.
     unsafe {
         match plan.kernel {
             // By which of the factors are copied by 16 bytes.
             Kernel::Large => match (plan.product.a.vectors, plan.product.b.vectors) {
-                (_, 0) => stream.launch::<T::Large>(plan.launch, arguments),
-                (0, _) => stream.launch::<T::LargeB>(plan.launch, arguments),
-                _ => stream.launch::<T::LargeAb>(plan.launch, arguments),
+                (_, 0) => stream.launch::<T::Large>(plan.launch, plain(to)),
+                (0, _) => stream.launch::<T::LargeB>(plan.launch, plain(to)),
+                _ => stream.launch::<T::LargeAb>(plan.launch, plain(to)),
             },
-            Kernel::Medium => stream.launch::<T::Medium>(plan.launch, arguments),
-            Kernel::Low => stream.launch::<T::Low>(plan.launch, arguments),
-            Kernel::Flat => stream.launch::<T::Flat>(plan.launch, arguments),
-            Kernel::Double => stream.launch::<T::Double>(plan.launch, arguments),
+            Kernel::Medium => stream.launch::<T::Medium>(plan.launch, listed(to)),
+            Kernel::Low => stream.launch::<T::Low>(plan.launch, plain(to)),
+            Kernel::Flat => stream.launch::<T::Flat>(plan.launch, plain(to)),
+            Kernel::Double => stream.launch::<T::Double>(plan.launch, plain(to)),
             // By which of the factors are contiguous along the sums.
             Kernel::TensorAligned => match (plan.product.a.along_k, plan.product.b.along_k) {
-                (1, 0) => stream.launch::<T::AlignedNn>(plan.launch, arguments),
-                (1, _) => stream.launch::<T::AlignedNt>(plan.launch, arguments),
-                (_, 0) => stream.launch::<T::AlignedTn>(plan.launch, arguments),
-                _ => stream.launch::<T::AlignedTt>(plan.launch, arguments),
+                (1, 0) => stream.launch::<T::AlignedNn>(plan.launch, plain(to)),
+                (1, _) => stream.launch::<T::AlignedNt>(plan.launch, plain(to)),
+                (_, 0) => stream.launch::<T::AlignedTn>(plan.launch, plain(to)),
+                _ => stream.launch::<T::AlignedTt>(plan.launch, plain(to)),
             },
-            Kernel::TensorLarge => stream.launch::<T::TensorLarge>(plan.launch, arguments),
-            Kernel::TensorMedium => stream.launch::<T::TensorMedium>(plan.launch, arguments),
-            Kernel::TensorHalves => stream.launch::<T::TensorHalves>(plan.launch, arguments),
-            Kernel::TensorFlat => stream.launch::<T::TensorFlat>(plan.launch, arguments),
-            Kernel::Short => stream.launch::<T::Short>(plan.launch, arguments),
-            Kernel::Small => stream.launch::<T::Small>(plan.launch, arguments),
+            Kernel::TensorLarge => stream.launch::<T::TensorLarge>(plan.launch, plain(to)),
+            Kernel::TensorMedium => stream.launch::<T::TensorMedium>(plan.launch, listed(to)),
+            Kernel::TensorHalves => stream.launch::<T::TensorHalves>(plan.launch, plain(to)),
+            Kernel::TensorFlat => stream.launch::<T::TensorFlat>(plan.launch, plain(to)),
+            Kernel::Short => stream.launch::<T::Short>(plan.launch, plain(to)),
+            Kernel::Small => stream.launch::<T::Small>(plan.launch, listed(to)),
         }
     }?;
     if let Some((launch, parts)) = plan.finish {

@@ -123,19 +123,20 @@ products_by_pairs! {
 }
 
 macro_rules! products_of_matrices {
-    ($Scale:ident, $more:tt $epilogue:expr; $($name:ident: $by:ident, $T:ident, $numbers:tt;)*) => {
-        $( products_of_matrices! { @one $Scale, $more $epilogue, $name: $by, $T, $numbers } )*
+    ($Scale:ident, $more:tt $epilogue:expr; $($name:ident, $images:ident: $by:ident, $T:ident, $numbers:tt;)*) => {
+        $( products_of_matrices! { @one $Scale, $more $epilogue, $name, $images: $by, $T, $numbers } )*
     };
     (
         @one $Scale:ident, ($($more:tt)*) $epilogue:expr,
-        $name:ident: $by:ident, $T:ident, ($($number:literal),*)
+        $name:ident, $images:ident: $by:ident, $T:ident, ($($number:literal),*)
     ) => {
         #[doc = products_of_matrices!(@doc $by)]
-        #[kernel(images = sm_80_90, launch_bounds(256, 2), programmatic)]
+        #[kernel(images = $images, launch_bounds(256, 2), programmatic)]
         pub fn $name(
             a: Global<$T>,
             b: Global<$T>,
             c: GlobalMut<$T>,
+            starts: Global<u64>,
             product: Product,
             factors: Factors,
             alpha: $Scale,
@@ -144,6 +145,7 @@ macro_rules! products_of_matrices {
         ) {
             grid_dependency_synchronize();
             trigger_launch_completion();
+            let (a, b, c) = factors.listed((a, b, c), starts, product.narrow);
             $by::product::<$T, _, $($number),*>(a, b, c, product, factors, alpha, beta, $epilogue);
         }
     };
@@ -159,27 +161,27 @@ macro_rules! products_of_matrices {
 // Elements of 16 bytes, and of four, and of B that a thread has of a stage.
 products_of_matrices! {
     f32, (bias: Global<f32>, usual: Usual) (bias, usual);
-    tensor_bf16: lanes, bf16, (8);
-    tensor_f16: lanes, f16, (8);
-    tensor_tf32: lanes, f32, (4);
-    tensor_thin_bf16: thin, bf16, (8, 2, 8);
-    tensor_thin_f16: thin, f16, (8, 2, 8);
-    tensor_thin_tf32: thin, f32, (4, 1, 4);
+    tensor_bf16, sm_80_90: lanes, bf16, (8);
+    tensor_f16, sm_75_80_90: lanes, f16, (8);
+    tensor_tf32, sm_80_90: lanes, f32, (4);
+    tensor_thin_bf16, sm_80_90: thin, bf16, (8, 2, 8);
+    tensor_thin_f16, sm_80_90: thin, f16, (8, 2, 8);
+    tensor_thin_tf32, sm_80_90: thin, f32, (4, 1, 4);
 }
 products_of_matrices! {
     i32, () Plain;
-    tensor_i8: lanes, i8, (16);
-    tensor_thin_i8: thin, i8, (16, 4, 16);
+    tensor_i8, sm_80_90: lanes, i8, (16);
+    tensor_thin_i8, sm_80_90: thin, i8, (16, 4, 16);
 }
 
 macro_rules! finishes {
-    ($Scale:ident, $more:tt $epilogue:expr; $($name:ident: $T:ident;)*) => {
-        $( finishes! { @one $Scale, $more $epilogue, $name: $T } )*
+    ($Scale:ident, $more:tt $epilogue:expr; $($name:ident, $images:ident: $T:ident;)*) => {
+        $( finishes! { @one $Scale, $more $epilogue, $name, $images: $T } )*
     };
-    (@one $Scale:ident, ($($more:tt)*) $epilogue:expr, $name:ident: $T:ident) => {
+    (@one $Scale:ident, ($($more:tt)*) $epilogue:expr, $name:ident, $images:ident: $T:ident) => {
         /// Adds the parts of sums: of [`finished`](crate::finished()) vectors of C in a block of
         /// [`FINISH_THREADS`](crate::FINISH_THREADS) threads with [`FINISH_SHARED_BYTES`](crate::FINISH_SHARED_BYTES).
-        #[kernel(images = sm_80_90, launch_bounds(256), programmatic)]
+        #[kernel(images = $images, launch_bounds(256), programmatic)]
         pub fn $name(
             partials: Global<$Scale>,
             c: GlobalMut<$T>,
@@ -196,10 +198,10 @@ macro_rules! finishes {
 }
 finishes! {
     f32, (bias: Global<f32>, usual: Usual) (bias, usual);
-    tensor_finish_bf16: bf16;
-    tensor_finish_f16: f16;
+    tensor_finish_bf16, sm_80_90: bf16;
+    tensor_finish_f16, sm_75_80_90: f16;
 }
-finishes! { i32, () Plain; tensor_finish_i8: i8; }
+finishes! { i32, () Plain; tensor_finish_i8, sm_80_90: i8; }
 
 // The copies do not let the product's blocks begin before all of them have ended: where there is no more than one block
 // for each multiprocessor, two would go to one whose copies end early (on an H100 1019 × 1023 × 52,380 of `tf32` took

@@ -46,6 +46,33 @@ pub struct Factors {
     pub vectors: [u32; 2],
     /// Whether `f32` are not rounded to tf32 yet, 1 or 0.
     pub rounds: [u32; 2],
+    /// Blocks of each product, where a table says where its matrices start; zero: the matrices have strides.
+    pub listed: u32,
+    /// Which word of the table's entries is A's, 0 or 1; the other one is B's.
+    pub listed_a: u32,
+}
+
+impl Factors {
+    /// Where the matrices of the block's product begin, if a table says so: for each product an entry of three words,
+    /// the first elements of its factors and of its C, counted from those of the arguments; C's in its own type, which
+    /// is that of the factors or, if it is not `narrow`, of the sums.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn listed<T: Output>(
+        &self,
+        (a, b, c): (Global<T>, Global<T>, GlobalMut<T>),
+        starts: Global<u64>,
+        narrow: u32,
+    ) -> (Global<T>, Global<T>, GlobalMut<T>) {
+        if self.listed == 0 {
+            return (a, b, c);
+        }
+        let entry = 3 * (block_idx_x() / self.listed);
+        let start = |word: u32| starts.read_only(entry + word);
+        let of_sum = const { (size_of::<u32>() / size_of::<T>()) as u64 };
+        let elements = if narrow != 0 { 1 } else { of_sum };
+        (a.offset(start(self.listed_a)), b.offset(start(1 - self.listed_a)), c.offset(start(2) * elements))
+    }
 }
 
 /// A factor: where its matrix begins, and how it lies. 16 bytes are `N` elements.

@@ -267,5 +267,25 @@ fn products_on_tensor_cores() {
             let (a, b) = (Matrix::new(&*a, of(m, k))?, Matrix::new(&*b, of(k, n))?);
             Ok(gemm_i8(s, -3, a, b, 0, MatrixMut::new(c, of(m, n))?, scratch)?)
         });
+        // Batches by starts: the table is held with the rest.
+        let (m, n, k) = (40, 24, 32);
+        let starts = |_: &Stream| BatchStarts::new(device, &[[0, 3, n], [1, 0, n + m * n]]).unwrap();
+        macro_rules! by_starts {
+            ($name:literal: $function:path, $T:ty, $C:ty, $one:expr, $zero:expr, $value:expr) => {
+                let make = |s: &Stream| {
+                    let values: Vec<$T> = numbers(64 * k + 5, 64).into_iter().map($value).collect();
+                    let c = device.zeroed::<$C>(n + 2 * m * n).unwrap();
+                    (device.upload(&values).unwrap(), c, starts(s))
+                };
+                replays(device, $name, make, |s, (a, c, starts)| {
+                    let (a, b) = (Matrix::new(&*a, of(m, k))?, Matrix::new(&*a, of(k, n))?);
+                    Ok($function(s, $one, a, b, $zero, MatrixMut::new(c, of(m, n))?, &*starts)?)
+                });
+            };
+        }
+        by_starts!("gemm_batched": gemm_batched, f64, f64, 0.5, 0.0, |n| n as f64);
+        by_starts!("gemm_tensor_batched": gemm_tensor_batched, bf16, f32, 0.5, 0.0, |n| bf16::from_f32(n as f32));
+        by_starts!("gemm_tf32_batched": gemm_tf32_batched, f32, f32, 0.5, 0.0, |n| n as f32);
+        by_starts!("gemm_i8_batched": gemm_i8_batched, i8, i32, -3, 0, |n| n as i8);
     });
 }

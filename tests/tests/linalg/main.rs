@@ -1,6 +1,7 @@
 //! Vectors and matrices.
 
 mod basics;
+mod batched;
 mod chained;
 mod elementwise;
 mod gemv;

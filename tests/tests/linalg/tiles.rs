@@ -287,7 +287,7 @@ fn sums_that_are_cut_f64() {
 /// No access of the inner loops takes more passes through the 32 banks of shared memory than its bytes need: neither
 /// the fragments that are read nor the copies, which transpose factors that are contiguous along k.
 macro_rules! conflict_free_kernels {
-    ($($test:ident: $T:ty, $kernel:ident, $nn:ident $nt:ident $tn:ident $tt:ident;)*) => { $(
+    ($($test:ident: $T:ty, $kernel:ident $($starts:ident)?, $nn:ident $nt:ident $tn:ident $tt:ident;)*) => { $(
         #[test]
         fn $test() {
             let config = gpu_sim::Config { record: gpu_sim::Record::Full, ..gpu_sim::Config::default() };
@@ -303,13 +303,15 @@ macro_rules! conflict_free_kernels {
                 let (kernel, bytes) = (Kernel::$kernel, size_of::<$T>());
                 let plan = Plan::with_kernel(kernel, bytes, layouts, addresses, Sums::Parts, None).unwrap();
                 let (launch, product) = (plan.launch, plan.product);
+                // Of a table that is not there nothing is read.
+                $(let $starts = a.cast::<u64>();)?
                 // SAFETY: the buffers hold the plan's matrices, and outlive the launch.
                 unsafe {
                     match (product.a.along_k, product.b.along_k) {
-                        (1, 0) => $nn::launch(&stream, launch, a, b, c, product, 1.0, 0.0),
-                        (1, _) => $nt::launch(&stream, launch, a, b, c, product, 1.0, 0.0),
-                        (_, 0) => $tn::launch(&stream, launch, a, b, c, product, 1.0, 0.0),
-                        _ => $tt::launch(&stream, launch, a, b, c, product, 1.0, 0.0),
+                        (1, 0) => $nn::launch(&stream, launch, a, b, c, $($starts,)? product, 1.0, 0.0),
+                        (1, _) => $nt::launch(&stream, launch, a, b, c, $($starts,)? product, 1.0, 0.0),
+                        (_, 0) => $tn::launch(&stream, launch, a, b, c, $($starts,)? product, 1.0, 0.0),
+                        _ => $tt::launch(&stream, launch, a, b, c, $($starts,)? product, 1.0, 0.0),
                     }
                 }
                 .unwrap();
@@ -324,11 +326,11 @@ macro_rules! conflict_free_kernels {
     )* };
 }
 conflict_free_kernels! {
-    inner_loops_have_no_bank_conflicts_f32: f32, Medium,
+    inner_loops_have_no_bank_conflicts_f32: f32, Medium starts,
         linalg_gemm_medium_f32 linalg_gemm_medium_f32 linalg_gemm_medium_f32 linalg_gemm_medium_f32;
     inner_loops_have_no_bank_conflicts_of_large_tiles: f32, Large,
         linalg_gemm_large_b_f32 linalg_gemm_large_f32 linalg_gemm_large_ab_f32 linalg_gemm_large_f32;
-    inner_loops_have_no_bank_conflicts_f64: f64, TensorMedium,
+    inner_loops_have_no_bank_conflicts_f64: f64, TensorMedium starts,
         linalg_gemm_tensor_medium_f64 linalg_gemm_tensor_medium_f64
         linalg_gemm_tensor_medium_f64 linalg_gemm_tensor_medium_f64;
     inner_loops_have_no_bank_conflicts_by_16_bytes: f64, TensorAligned,

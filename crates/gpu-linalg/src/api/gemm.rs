@@ -159,7 +159,7 @@ pub(crate) fn product<T: RealElement>(
             Plan::new(bytes, capability, multiprocessors, layouts, addresses, sums, triangle)?
         }
     };
-    launch::gemm(stream, &plan, alpha, a.data(), b.data(), beta, c.into_data(), scratch)
+    launch::gemm(stream, &plan, alpha, a.data(), b.data(), beta, c.into_data(), None, scratch)
 }
 
 /// Elements of scratch memory that [`gemm()`] needs for products of elements of type `T`, of sums of `k` products

@@ -1,5 +1,6 @@
 //! Validate, plan, launch.
 
+mod batched;
 mod elementwise;
 mod epilogue;
 mod factor;
@@ -16,6 +17,7 @@ pub(crate) mod tensor;
 mod triangle;
 mod update;
 
+pub use batched::{BatchStarts, gemm_batched, gemm_i8_batched, gemm_tensor_batched, gemm_tf32_batched};
 pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};
 pub use epilogue::{Activation, Epilogue, gemm_tensor_with, gemm_tf32_with};
 pub use factor::{

@@ -28,10 +28,10 @@ use crate::variants::TensorVariant;
 /// `2 k u Σ |a| |b|` of the exact sum, then scaled by `alpha` and rounded to C's type.
 ///
 /// # Devices
-/// Compute capability 8.0 and later. Where C has at most 32 rows or columns, factors are read where they lie. Of other
+/// Compute capability 8.0 and later, for `f16` 7.5, whose kernel reads factors where they lie. Where C has at most 32 rows or columns, factors are read where they lie. Of other
 /// products the copy engine of 9.0 takes factors whose addresses, leading dimensions and strides of batches are
 /// multiples of 16 bytes; others are copied into `scratch` first where that pays (`plan::pack`, `plan::tensor`),
-/// which changes no bit, or go element by element. Before 8.0 it is an error that says so; [`gemm`](crate::gemm()) of
+/// which changes no bit, or go element by element. Before that it is an error that says so; [`gemm`](crate::gemm()) of
 /// `f32` runs everywhere.
 ///
 /// # Errors
@@ -318,6 +318,7 @@ fn product<T: Kernels, C: gpu_core::Element>(
     mut scratch: ViewMut<'_, T::Sum>,
     on_cpu: impl FnOnce(OnCpu<&[T]>, OnCpu<&[T]>, OnCpu<&mut [C]>),
 ) -> Result<(), Error> {
+    let choice = choice.on(stream.device().capability());
     let layouts = [a.layout(), b.layout(), c.layout()];
     let shapes = layouts.map(|layout| layout.matrix.shape());
     let [(m, k), (inner, n), output] = shapes;
@@ -378,7 +379,8 @@ fn product<T: Kernels, C: gpu_core::Element>(
     let scales = (alpha, beta);
     let of_plan = if plan.swapped { epilogue.transposed() } else { epilogue };
     let fused = of_plan.of_kernels(a.data());
-    let mut target = launch::Target { c: c.into_data(), epilogue: fused, scratch: scratch.reborrow() };
+    let mut target =
+        launch::Target { c: c.into_data(), epilogue: fused, scratch: scratch.reborrow(), starts: None };
     let packed = launch::pack(stream, &plan, a.data(), b.data(), &mut target);
     let [a, b] = no_tensor_cores(packed, "8.0")?;
     if let Some(thin) = plan.thin {
@@ -393,7 +395,7 @@ fn product<T: Kernels, C: gpu_core::Element>(
     no_tensor_cores(launch::by_lanes::<T, C>(stream, &plan, scales, [a, b], &mut target), "8.0")
 }
 
-fn no_tensor_cores<T>(result: Result<T, Error>, needs: &'static str) -> Result<T, Error> {
+pub(super) fn no_tensor_cores<T>(result: Result<T, Error>, needs: &'static str) -> Result<T, Error> {
     match result {
         Err(Error::Device(gpu_core::Error::NoKernelImage { capability, .. })) => {
             Err(Error::NoTensorCores { capability: capability.to_string(), needs })

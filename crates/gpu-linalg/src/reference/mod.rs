@@ -19,6 +19,7 @@ pub use gemv::gemv;
 pub use ger::ger;
 pub use integer::gemm_i8;
 pub use tensor::{gemm_tensor, gemm_tensor_with, gemm_tf32, gemm_tf32_with};
+pub(crate) use tensor::{gemm_tensor_in_chains, gemm_tf32_in_chains};
 pub use triangle::{symv, trmv};
 
 use gpu_std::float::Float;

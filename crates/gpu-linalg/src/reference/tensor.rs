@@ -6,6 +6,7 @@ use gpu_core::{cores, vectors};
 
 use crate::api::Epilogue;
 use crate::matrix::{BatchLayout, Order};
+use crate::plan::gemm::Sums;
 use crate::plan::tensor::split;
 use crate::tensor::launch::{TensorElement, TensorOutput};
 
@@ -59,7 +60,18 @@ pub fn gemm_tensor_with<T: TensorElement, C: TensorOutput<T>>(
     c: (&mut [C], BatchLayout),
     epilogue: &Epilogue<'_>,
 ) {
-    product(alpha, a, b, beta, c, *epilogue, T::widen, (C::narrow, C::widen));
+    product(Sums::Parts, alpha, a, b, beta, c, *epilogue, T::widen, (C::narrow, C::widen));
+}
+
+/// One product with each sum in one chain.
+pub(crate) fn gemm_tensor_in_chains<T: TensorElement, C: TensorOutput<T>>(
+    alpha: f32,
+    a: (&[T], BatchLayout),
+    b: (&[T], BatchLayout),
+    beta: f32,
+    c: (&mut [C], BatchLayout),
+) {
+    product(Sums::Chains, alpha, a, b, beta, c, Epilogue::new(), T::widen, (C::narrow, C::widen));
 }
 
 /// [`crate::gemm_tf32`] of slices with their layouts: the same of factors rounded to tf32.
@@ -107,8 +119,22 @@ pub fn gemm_tf32_with(
     c: (&mut [f32], BatchLayout),
     epilogue: &Epilogue<'_>,
 ) {
-    let round = |value: f32| f32::from_bits(gpu_std::mma::round_tf32(value.to_bits()));
-    product(alpha, a, b, beta, c, *epilogue, round, (|sum| sum, |old| old));
+    product(Sums::Parts, alpha, a, b, beta, c, *epilogue, round_tf32, (|sum| sum, |old| old));
+}
+
+/// One product with each sum in one chain.
+pub(crate) fn gemm_tf32_in_chains(
+    alpha: f32,
+    a: (&[f32], BatchLayout),
+    b: (&[f32], BatchLayout),
+    beta: f32,
+    c: (&mut [f32], BatchLayout),
+) {
+    product(Sums::Chains, alpha, a, b, beta, c, Epilogue::new(), round_tf32, (|sum| sum, |old| old));
+}
+
+fn round_tf32(value: f32) -> f32 {
+    f32::from_bits(gpu_std::mma::round_tf32(value.to_bits()))
 }
 
 /// A row's products with one element of the other factor.
@@ -131,6 +157,7 @@ impl vectors::Work for Products<'_> {
 /// Products of what `widen` makes of the elements of factors, with a C of other elements.
 #[expect(clippy::too_many_arguments, reason = "those of the product, and its types")]
 fn product<T: gpu_core::Element, C: gpu_core::Element>(
+    sums: Sums,
     alpha: f32,
     (a, a_layout): (&[T], BatchLayout),
     (b, b_layout): (&[T], BatchLayout),
@@ -143,7 +170,7 @@ fn product<T: gpu_core::Element, C: gpu_core::Element>(
     if c_layout.matrix.order() == Order::ColumnMajor {
         let (a, b) = ((a, a_layout.transposed()), (b, b_layout.transposed()));
         let (c, epilogue) = ((c, c_layout.transposed()), epilogue.transposed());
-        return product(alpha, b, a, beta, c, epilogue, widen, (narrow, widen_c));
+        return product(sums, alpha, b, a, beta, c, epilogue, widen, (narrow, widen_c));
     }
     let (m, n) = c_layout.matrix.shape();
     let k = if alpha == 0.0 { 0 } else { a_layout.matrix.columns() };
@@ -153,7 +180,10 @@ fn product<T: gpu_core::Element, C: gpu_core::Element>(
     }
     // Extents that no plan takes have no parts.
     let extents = [m, n, k].map(|extent| u32::try_from(extent).unwrap_or(0));
-    let (parts, part) = split(size_of::<T>(), extents, c_layout.count);
+    let (parts, part) = match sums {
+        Sums::Parts => split(size_of::<T>(), extents, c_layout.count),
+        Sums::Chains | Sums::None => (1, 0),
+    };
     let part = if parts == 1 { k } else { part as usize };
     let group = gpu_tensor_kernels::group(parts) as usize;
     let finish = epilogue.on_cpu();

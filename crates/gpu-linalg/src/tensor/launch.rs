@@ -37,8 +37,9 @@ mod sealed {
         ([TensorMap; 4], kernels::Classes, TensorMap, GlobalMut<T>, kernels::Product, S, S);
 
     /// The same of matrices as they lie in memory.
+    /// Behind C the table of where they start, of which nothing is read where there is none.
     pub type OfMatrices<T, S> =
-        (Global<T>, Global<T>, GlobalMut<T>, kernels::Product, kernels::Factors, S, S);
+        (Global<T>, Global<T>, GlobalMut<T>, Global<u64>, kernels::Product, kernels::Factors, S, S);
 
     /// Of the addition of parts: those, C, what is to be done, alpha, beta.
     pub type OfParts<T, S> = (Global<S>, GlobalMut<T>, kernels::Product, S, S);
@@ -129,15 +130,16 @@ macro_rules! arguments {
     };
     (@each $Sum:ty, ($bias:ident, $usual:ident) => $($more:ident: $More:ty),*) => {
         type Matrices = (
-            Global<Self>, Global<Self>, GlobalMut<Self>, kernels::Product, kernels::Factors, $Sum, $Sum, $($More),*
+            Global<Self>, Global<Self>, GlobalMut<Self>, Global<u64>, kernels::Product, kernels::Factors, $Sum, $Sum,
+            $($More),*
         );
         type Added = (Global<$Sum>, GlobalMut<Self::Parts>, kernels::Product, $Sum, $Sum, $($More),*);
 
         fn of_matrices(
-            (a, b, c, product, factors, alpha, beta): sealed::OfMatrices<Self, $Sum>,
+            (a, b, c, starts, product, factors, alpha, beta): sealed::OfMatrices<Self, $Sum>,
             ($bias, $usual): Fused,
         ) -> Self::Matrices {
-            (a, b, c, product, factors, alpha, beta, $($more),*)
+            (a, b, c, starts, product, factors, alpha, beta, $($more),*)
         }
 
         fn of_parts(
@@ -260,12 +262,19 @@ pub(crate) struct Target<'a, C: gpu_core::Element, S: gpu_core::Element> {
     pub c: ViewMut<'a, C>,
     pub epilogue: Fused,
     pub scratch: ViewMut<'a, S>,
+    /// The table of a [listed](Plan::listed) plan.
+    pub starts: Option<View<'a, u64>>,
 }
 
 /// What a kernel writes: where, scaled by alpha and beta, and by which epilogue.
 type Written<T, S> = (GlobalMut<T>, (S, S), Fused);
 
 impl<C: gpu_core::Element, S: gpu_core::Element> Target<'_, C, S> {
+    /// The table of where matrices start; without one nothing is read, from `anywhere`.
+    fn starts<T: gpu_core::Element>(&self, anywhere: Global<T>) -> Global<u64> {
+        self.starts.map_or(anywhere.cast(), |starts| starts.as_global())
+    }
+
     /// The scratch memory from where it is aligned on.
     fn aligned(&mut self) -> GlobalMut<S> {
         let scratch = self.scratch.as_global_mut();
@@ -387,9 +396,10 @@ pub(crate) fn by_lanes<T: Kernels, C: gpu_core::Element>(
     target: &mut Target<'_, C, T::Sum>,
 ) -> Result<(), Error> {
     let (launch, factors) = plan.lanes;
+    let starts = target.starts(a);
     let (c, (alpha, beta), epilogue) = target.of_kernel::<T>(plan, scales);
-    let arguments = T::of_matrices((a, b, c, plan.product, factors, alpha, beta), epilogue);
-    // SAFETY: as above; the kernel reads what is inside the factors' shapes.
+    let arguments = T::of_matrices((a, b, c, starts, plan.product, factors, alpha, beta), epilogue);
+    // SAFETY: as above; the kernel reads what is inside the factors' shapes, and the table of a plan that is listed.
     unsafe { stream.launch::<T::Lanes>(launch, arguments) }?;
     target.finish::<T>(stream, plan, scales)
 }
@@ -404,8 +414,9 @@ pub(crate) fn by_thin<T: Kernels, C: gpu_core::Element>(
     target: &mut Target<'_, C, T::Sum>,
 ) -> Result<(), Error> {
     let (a, b) = if thin.swapped { (b, a) } else { (a, b) };
+    let starts = target.starts(a);
     let (c, (alpha, beta), epilogue) = target.of_kernel::<T>(plan, scales);
-    let arguments = T::of_matrices((a, b, c, thin.product, thin.factors, alpha, beta), epilogue);
+    let arguments = T::of_matrices((a, b, c, starts, thin.product, thin.factors, alpha, beta), epilogue);
     // SAFETY: as above.
     unsafe { stream.launch::<T::Thin>(thin.launch, arguments) }?;
     target.finish::<T>(stream, plan, scales)

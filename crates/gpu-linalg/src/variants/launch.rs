@@ -47,9 +47,14 @@ pub(super) fn gemm(
                 parts: 1,
                 c_part: 0,
                 triangle: ALL,
+                listed: 0,
+                listed_a: 0,
             };
-            // SAFETY: as above; 16 bytes are accessed at once only where addresses and rows are multiples of them.
-            unsafe { stream.launch::<linalg_gemm_medium_f32>(config, (a, b, c, product, 1.0, 0.0)) }
+            // SAFETY: as above; 16 bytes are accessed at once only where addresses and rows are multiples of them, and
+            // nothing is listed.
+            unsafe {
+                stream.launch::<linalg_gemm_medium_f32>(config, (a, b, c, a.untyped(), product, 1.0, 0.0))
+            }
         }
     }?;
     Ok(())

@@ -90,8 +90,34 @@ macro_rules! products_of_words {
         }
     )* };
 }
+#[cfg(target_feature = "sm_80")]
 products_of_words! {
     f16: "m16n8k16" "f32" "f16";
+}
+
+/// Before 8.0 there are products of half as long sums: two of them, one after the other.
+#[cfg(not(target_feature = "sm_80"))]
+#[inline(always)]
+fn f16(a: [u32; 4], b: [u32; 2], c: [u32; 4]) -> [u32; 4] {
+    let half = |a: [u32; 2], b: u32, c: [u32; 4]| {
+        let mut d = c;
+        let _ = activemask();
+        // SAFETY: it computes with registers.
+        unsafe {
+            asm!(
+                "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {{{0}, {1}, {2}, {3}}}, {{{4}, {5}}}, {{{6}}}, \
+                {{{0}, {1}, {2}, {3}}};",
+                inout(reg32) d[0], inout(reg32) d[1], inout(reg32) d[2], inout(reg32) d[3],
+                in(reg32) a[0], in(reg32) a[1], in(reg32) b,
+                options(nomem, nostack, preserves_flags)
+            );
+        }
+        d
+    };
+    half([a[2], a[3]], b[1], half([a[0], a[1]], b[0], c))
+}
+
+products_of_words! {
     bf16: "m16n8k16" "f32" "bf16";
     tf32: "m16n8k8" "f32" "tf32";
     s8: "m16n8k32" "s32" "s8";
@@ -155,7 +181,19 @@ macro_rules! packs {
         }
     )* };
 }
+#[cfg(target_feature = "sm_80")]
 packs! {
     pack_f16: "cvt.rn.f16x2.f32";
+}
+
+/// Before 8.0 elements are converted one by one.
+#[cfg(not(target_feature = "sm_80"))]
+#[inline(always)]
+pub fn pack_f16(first: f32, second: f32) -> u32 {
+    let bits = |value: f32| crate::half::f16::from_f32(value).to_bits() as u32;
+    bits(second) << 16 | bits(first)
+}
+
+packs! {
     pack_bf16: "cvt.rn.bf16x2.f32";
 }

@@ -1,4 +1,4 @@
-//! Which products the PTX modules hold.
+//! Which products the PTX modules hold. Those with `starts` take batches whose matrices start where a table says, too.
 
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
@@ -8,6 +8,7 @@ use super::aligned::{TILE, aligned};
 use super::finish::{Parts, finish};
 use super::large::large;
 use super::operand::Product;
+use super::place::listed;
 use super::short::{self, short};
 use super::small::{self, small};
 use super::tensor::{self, tensor};
@@ -15,7 +16,8 @@ use super::tiled::{Tile, tiled};
 
 macro_rules! tiled_products {
     ($($name:ident, $images:ident, $constant:ident: $T:ty, $blocks:literal,
-        $bm:literal x $bn:literal x $bk:literal in $stages:literal stages, $threads:literal threads of $tm:literal x $tn:literal, $v:literal;)*) => { $(
+        $bm:literal x $bn:literal x $bk:literal in $stages:literal stages, $threads:literal threads of $tm:literal x $tn:literal, $v:literal
+        $(, $starts:ident)?;)*) => { $(
         #[doc = concat!("The tile of [`", stringify!($name), "()`].")]
         pub const $constant: Tile = Tile {
             rows: $bm,
@@ -31,7 +33,16 @@ macro_rules! tiled_products {
         /// Launch [`Tile::count`] blocks of [`Tile::threads`] threads for each product of the batch, with
         /// [`Tile::shared_bytes`].
         #[kernel(images = $images, launch_bounds($threads, $blocks))]
-        pub fn $name(a: Global<$T>, b: Global<$T>, c: GlobalMut<$T>, product: Product, alpha: $T, beta: $T) {
+        pub fn $name(
+            a: Global<$T>,
+            b: Global<$T>,
+            c: GlobalMut<$T>,
+            $($starts: Global<u64>,)?
+            product: Product,
+            alpha: $T,
+            beta: $T,
+        ) {
+            $(let (a, b, c) = listed((a, b, c), $starts, &product);)?
             tiled::<$T, $bm, $bn, $bk, $stages, $threads, $tm, $tn, $v>(a, b, c, product, alpha, beta);
         }
     )* };
@@ -42,7 +53,7 @@ macro_rules! tiled_products {
 // Where tiles are few what counts are warps: 64 threads of 8 × 8 for the tile of 64 × 64 left two of a
 // multiprocessor's schedulers idle, and 1614 × 45 × 9920 took 90.6 µs on an H100 for 72.1.
 tiled_products! {
-    linalg_gemm_medium_f32, sm_75_80, GEMM_MEDIUM_F32: f32, 4, 64 x 64 x 16 in 4 stages, 128 threads of 4 x 8, 4;
+    linalg_gemm_medium_f32, sm_75_80, GEMM_MEDIUM_F32: f32, 4, 64 x 64 x 16 in 4 stages, 128 threads of 4 x 8, 4, starts;
     linalg_gemm_low_f32, sm_80, GEMM_LOW_F32: f32, 4, 32 x 128 x 16 in 4 stages, 128 threads of 4 x 8, 4;
     linalg_gemm_flat_f32, sm_80, GEMM_FLAT_F32: f32, 3, 16 x 128 x 32 in 3 stages, 128 threads of 4 x 4, 4;
     linalg_gemm_f64, sm_75, GEMM_F64: f64, 2, 64 x 64 x 8 in 4 stages, 256 threads of 4 x 4, 2;
@@ -50,7 +61,7 @@ tiled_products! {
 
 macro_rules! tensor_products {
     ($($name:ident, $constant:ident: $blocks:literal, $bm:literal x $bn:literal,
-        $threads:literal threads of $tm:literal x $tn:literal;)*) => { $(
+        $threads:literal threads of $tm:literal x $tn:literal $(, $starts:ident)?;)*) => { $(
         #[doc = concat!("The tile of [`", stringify!($name), "()`].")]
         pub const $constant: Tile = Tile {
             rows: $bm,
@@ -66,7 +77,16 @@ macro_rules! tensor_products {
         /// Launch [`Tile::count`] blocks of [`Tile::threads`] threads for each product of the batch, with
         /// [`Tile::shared_bytes`].
         #[kernel(images = sm_80_90, launch_bounds($threads, $blocks))]
-        pub fn $name(a: Global<f64>, b: Global<f64>, c: GlobalMut<f64>, product: Product, alpha: f64, beta: f64) {
+        pub fn $name(
+            a: Global<f64>,
+            b: Global<f64>,
+            c: GlobalMut<f64>,
+            $($starts: Global<u64>,)?
+            product: Product,
+            alpha: f64,
+            beta: f64,
+        ) {
+            $(let (a, b, c) = listed((a, b, c), $starts, &product);)?
             tensor::<$bm, $bn, $threads, $tm, $tn>(a, b, c, product, alpha, beta);
         }
     )* };
@@ -76,7 +96,7 @@ macro_rules! tensor_products {
 // (an update of 275² by 3457 took 29.9 µs on an H100, by eight warps 23.6), which are faster where tiles are many.
 tensor_products! {
     linalg_gemm_tensor_f64, GEMM_TENSOR_F64: 1, 128 x 128, 256 threads of 4 x 2;
-    linalg_gemm_tensor_medium_f64, GEMM_TENSOR_MEDIUM_F64: 3, 64 x 64, 128 threads of 2 x 2;
+    linalg_gemm_tensor_medium_f64, GEMM_TENSOR_MEDIUM_F64: 3, 64 x 64, 128 threads of 2 x 2, starts;
     linalg_gemm_tensor_halves_f64, GEMM_TENSOR_HALVES_F64: 2, 64 x 64, 256 threads of 1 x 2;
     linalg_gemm_tensor_flat_f64, GEMM_TENSOR_FLAT_F64: 3, 16 x 128, 128 threads of 1 x 2;
 }
@@ -165,7 +185,16 @@ macro_rules! small_products {
         /// Launch as many blocks of [`small::THREADS`](super::small::THREADS) threads as there are for each part of each product of the
         /// batch, with [`small::shared_bytes`](super::small::shared_bytes).
         #[kernel(images = sm_75, launch_bounds(256, 3))]
-        pub fn $name(a: Global<$T>, b: Global<$T>, c: GlobalMut<$T>, product: Product, alpha: $T, beta: $T) {
+        pub fn $name(
+            a: Global<$T>,
+            b: Global<$T>,
+            c: GlobalMut<$T>,
+            starts: Global<u64>,
+            product: Product,
+            alpha: $T,
+            beta: $T,
+        ) {
+            let (a, b, c) = listed((a, b, c), starts, &product);
             small::<$T, $v, { small::loads(size_of::<$T>()) }>(a, b, c, &product, (alpha, beta));
         }
     )* };

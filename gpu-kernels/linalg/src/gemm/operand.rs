@@ -120,6 +120,11 @@ pub struct Product {
     pub c_part: u64,
     /// Which elements of C are computed: [`ALL`], [`LOWER`] or [`UPPER`]. The others are neither read nor written.
     pub triangle: u32,
+    /// Blocks of each product, where a table says where its matrices start; zero: the matrices have strides. See
+    /// [`listed`](super::place::listed).
+    pub listed: u32,
+    /// Which word of the table's entries is A's, 0 or 1; the other one is B's.
+    pub listed_a: u32,
 }
 
 impl Product {

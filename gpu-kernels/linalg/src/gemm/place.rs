@@ -28,6 +28,23 @@ pub const fn grid(down: u32, across: u32, triangle: u32) -> [u32; 2] {
     }
 }
 
+/// Where the matrices of the block's product begin, if a table says so: for each product an entry of three words, the
+/// first elements of its factors and of its C, counted from those of the arguments.
+#[device]
+#[inline(always)]
+pub(super) fn listed<T: Float>(
+    (a, b, c): (Global<T>, Global<T>, GlobalMut<T>),
+    starts: Global<u64>,
+    product: &Product,
+) -> (Global<T>, Global<T>, GlobalMut<T>) {
+    if product.listed == 0 {
+        return (a, b, c);
+    }
+    let entry = 3 * (block_idx_x() / product.listed);
+    let start = |word: u32| starts.read_only(entry + word);
+    (a.offset(start(product.listed_a)), b.offset(start(1 - product.listed_a)), c.offset(start(2)))
+}
+
 /// What a block computes.
 pub(super) struct Place {
     /// The number of its product in the batch.

@@ -136,6 +136,11 @@ impl Kernel {
         }
     }
 
+    /// Whether it takes products whose matrices start where a table says.
+    const fn is_listed(self) -> bool {
+        matches!(self, Self::Medium | Self::TensorMedium | Self::Small)
+    }
+
     /// The one that takes the least time on so many multiprocessors.
     pub(super) fn choose(
         capability: Option<Capability>,
@@ -144,7 +149,17 @@ impl Kernel {
         parts: (u64, u64),
     ) -> Self {
         let asked = (capability, multiprocessors, shape, parts);
-        kept(&LAST, asked, || Self::fastest(capability, multiprocessors, shape, parts))
+        kept(&LAST, asked, || Self::fastest(capability, multiprocessors, shape, parts, |_| true))
+    }
+
+    /// The same of those that take products whose matrices start where a table says.
+    pub(super) fn fastest_listed(
+        capability: Option<Capability>,
+        multiprocessors: u32,
+        shape: Shape,
+        parts: (u64, u64),
+    ) -> Self {
+        Self::fastest(capability, multiprocessors, shape, parts, Self::is_listed)
     }
 
     fn fastest(
@@ -152,8 +167,9 @@ impl Kernel {
         multiprocessors: u32,
         shape: Shape,
         (parts, piece): (u64, u64),
+        takes: impl Fn(Self) -> bool,
     ) -> Self {
-        let kernels = Self::of(shape.bytes as usize, capability).iter();
+        let kernels = Self::of(shape.bytes as usize, capability).iter().filter(|&&kernel| takes(kernel));
         let kernels = kernels.filter(|kernel| shape.aligned || !kernel.needs_alignment());
         let timed = kernels.map(|&kernel| (clocks(kernel, shape, parts, piece, multiprocessors), kernel));
         let fastest = timed.reduce(|best, other| if other.0 < best.0 { other } else { best });

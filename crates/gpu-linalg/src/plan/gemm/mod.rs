@@ -132,6 +132,30 @@ impl Plan {
         view.plan(Kernel::choose(capability, multiprocessors, view.shape(), parts))
     }
 
+    /// [`Plan::new`] for products whose matrices start where a table says, with sums in chains. Of each layout the
+    /// stride has the bits that some matrix's start has: whether all are multiples of 16 bytes is all that it tells.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn listed(
+        bytes: usize,
+        capability: Option<Capability>,
+        multiprocessors: u32,
+        layouts: [BatchLayout; 3],
+        addresses: [u64; 3],
+        sums: bool,
+    ) -> Result<Self, Error> {
+        let [a, b, c] = addresses;
+        let sums = if sums { Sums::Chains } else { Sums::None };
+        let view = Seen::new(bytes, layouts, [a, b, c, 0], sums, None)?;
+        let parts = (view.split.parts as u64, view.split.piece as u64);
+        let mut plan = view.plan(Kernel::fastest_listed(capability, multiprocessors, view.shape(), parts))?;
+        (plan.product.a.batch, plan.product.b.batch, plan.product.c_batch) = (0, 0, 0);
+        plan.product.listed = plan.launch.grid[0] / layouts[2].count as u32;
+        plan.product.listed_a = u32::from(plan.swapped);
+        Ok(plan)
+    }
+
     /// [`Plan::new`] for a kernel of the caller's choice.
     ///
     /// # Errors
@@ -270,6 +294,8 @@ impl Seen {
             k,
             piece,
             parts,
+            listed: 0,
+            listed_a: 0,
         };
         let mut finish = None;
         if split.is_finished_apart() {
@@ -346,6 +372,25 @@ mod tests {
         assert_eq!(kernel(4, None, 512, 512, 512), Kernel::Medium);
         assert_eq!(kernel(8, None, 10, 4000, 4000), Kernel::TensorFlat);
         assert_eq!(kernel(8, older, 4096, 4096, 4096), Kernel::Double);
+    }
+
+    #[test]
+    fn what_is_listed_has_kernels_that_take_it() {
+        let plan = |bytes, capability, multiprocessors, [m, n, k]: [usize; 3], count| {
+            let layout = |m, n| BatchLayout { matrix: Layout::row_major(m, n).unwrap(), count, stride: 0 };
+            let layouts = [layout(m, k), layout(k, n), layout(m, n)];
+            Plan::listed(bytes, capability, multiprocessors, layouts, [0; 3], true).unwrap()
+        };
+        let older = Some(Capability::new(7, 5));
+        for (bytes, large) in [(4, Kernel::Medium), (8, Kernel::TensorMedium)] {
+            assert_eq!(plan(bytes, None, 132, [20, 20, 20], 1000).kernel, Kernel::Small);
+            // What tests of few multiprocessors come to.
+            let plan = plan(bytes, None, 1, [136, 72, 40], 2);
+            assert_eq!((plan.kernel, plan.product.parts), (large, 1));
+            assert_eq!(plan.product.listed * 2, plan.launch.grid[0]);
+        }
+        assert_eq!(plan(8, older, 132, [300, 300, 300], 100).kernel, Kernel::Small);
+        assert_eq!(plan(4, older, 132, [300, 300, 300], 100).kernel, Kernel::Medium);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Products on the tensor cores: how the copy engine sees the factors, and the launch.
 
+use gpu_core::Capability;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::tensor_map::{Format, Swizzle, Tensor};
 use gpu_tensor_kernels::{
@@ -139,6 +140,8 @@ impl Plan {
             batch: [a, b].map(|layout| layout.stride as u64),
             vectors: [aligned(a, a_address), aligned(b, b_address)],
             rounds: [0, 1].map(|at| u32::from(pack.is_none_or(|pack| !pack.copied[at]))),
+            listed: 0,
+            listed_a: 0,
         };
         let a = match &classes {
             Some(([first, ..], _)) => Some(*first),
@@ -209,6 +212,37 @@ impl Plan {
             factors,
             classes,
         })
+    }
+
+    /// [`Plan::new`] for products whose matrices start where a table says. Of each layout the stride has the bits that
+    /// some matrix's start has: whether all are multiples of 16 bytes is all that it tells.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn listed(
+        bytes: (usize, usize),
+        capability: Option<Capability>,
+        layouts: [BatchLayout; 3],
+        [a, b, c]: [u64; 3],
+        sums: bool,
+    ) -> Result<Self, Error> {
+        let along_k =
+            [layouts[0].matrix.order() == Order::RowMajor, layouts[1].matrix.order() == Order::ColumnMajor];
+        let choice = Choice::listed(bytes.0, along_k).on(capability);
+        let mut plan = Self::new(bytes, 1, layouts, [a, b, c, 0], sums, choice)?;
+        let count = layouts[2].count as u32;
+        let listed = |factors: &mut Factors, grid: u32, swapped: bool| {
+            factors.batch = [0, 0];
+            (factors.listed, factors.listed_a) = (grid / count, u32::from(swapped));
+        };
+        plan.product.c_batch = 0;
+        listed(&mut plan.lanes.1, plan.lanes.0.grid[0], plan.swapped);
+        if let Some(thin) = &mut plan.thin {
+            thin.product.c_batch = 0;
+            listed(&mut thin.factors, thin.launch.grid[0], plan.swapped != thin.swapped);
+        }
+        plan.factors = None;
+        Ok(plan)
     }
 
     /// What the product is written to, C or the sums of the parts at this address, as the copy engine writes it for

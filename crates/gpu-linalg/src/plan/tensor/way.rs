@@ -1,5 +1,6 @@
 //! What is decided of a product before its kernel: parts, copies, and which factor is the first.
 
+use gpu_core::Capability;
 use gpu_tensor_kernels::part_leading;
 
 use super::super::pack::Packs;
@@ -15,6 +16,8 @@ pub struct Choice {
     pub variant: Option<TensorVariant>,
     /// Which factors are copied.
     pub packs: Packs,
+    /// Whether each sum is one chain.
+    pub chains: bool,
 }
 
 impl Choice {
@@ -31,7 +34,7 @@ impl Choice {
                 | TensorVariant::Thin,
             ) => Packs::Never,
         };
-        Self { variant, packs }
+        Self { variant, packs, chains: false }
     }
 
     /// That of a product of tf32: of its factors one or both are copied, as `tf32.rs` says, unless one is thin; of a
@@ -41,7 +44,7 @@ impl Choice {
             Some(TensorVariant::Lanes | TensorVariant::Thin) => Packs::Never,
             _ => Packs::AlongInner,
         };
-        Self { variant, packs }
+        Self { variant, packs, chains: false }
     }
 
     /// Whether factors of C = A · B of these layouts and addresses with C row-major change places, and which of them are
@@ -54,7 +57,7 @@ impl Choice {
         is_split: bool,
     ) -> (bool, Packs) {
         match self {
-            Self { variant: None, packs: Packs::AlongInner } if bytes == size_of::<f32>() => {
+            Self { variant: None, packs: Packs::AlongInner, .. } if bytes == size_of::<f32>() => {
                 tf32::way(factors, addresses, is_split)
             }
             _ => (false, self.packs),
@@ -68,7 +71,23 @@ impl Choice {
             Some(TensorVariant::Packed) => Packs::AlongInner,
             _ => Packs::AlongInnerWhereNeeded,
         };
-        Self { variant, packs }
+        Self { variant, packs, chains: false }
+    }
+
+    /// That of products whose matrices start where a table says: each sum is one chain, and factors are read where they
+    /// lie. Of bytes across `k` only the kernel for thin factors does that.
+    pub const fn listed(bytes: usize, along_k: [bool; 2]) -> Self {
+        let across = bytes == 1 && !(along_k[0] && along_k[1]);
+        let variant = if across { Some(TensorVariant::Thin) } else { None };
+        Self { variant, packs: Packs::Never, chains: true }
+    }
+
+    /// The same on a device of this capability: before 8.0 `f16` have one kernel, and other types none.
+    pub fn on(self, capability: Option<Capability>) -> Self {
+        if self.variant.is_none() && capability.is_some_and(|capability| capability < Capability::new(8, 0)) {
+            return Self { variant: Some(TensorVariant::Lanes), packs: Packs::Never, ..self };
+        }
+        self
     }
 }
 
@@ -97,7 +116,7 @@ impl Way {
         [m, n, k]: [u32; 3],
         sums: bool,
     ) -> Self {
-        let (parts, part) = split(bytes, [m, n, k], a.count);
+        let (parts, part) = if choice.chains { (1, k) } else { split(bytes, [m, n, k], a.count) };
         let (turned, packs) = choice.way(bytes, [a, b], addresses, parts > 1);
         let is_thin = match choice.variant {
             None => {
