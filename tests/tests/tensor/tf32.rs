@@ -2,7 +2,7 @@
 
 use gpu_core::{Device, Kind};
 use gpu_linalg::variants::{self, TensorVariant};
-use gpu_linalg::{Batch, BatchMut, Error, gemm_tf32, gemm_tf32_scratch_len};
+use gpu_linalg::{Batch, BatchMut, Error, gemm, gemm_tf32, gemm_tf32_scratch_len};
 use gpu_tests::backends::{cuda, for_each};
 
 use super::{Case, UNTOUCHED, behind, cases, filled, sums, thin_cases};
@@ -217,4 +217,34 @@ fn large_tf32_products_on_a_gpu() {
             assert_eq!(wrong, 0, "{variant:?} of {case:?}: of {}", expected.len());
         }
     }
+}
+
+/// A single row or column is the product of a matrix and a vector, of which nothing is rounded: the bits of `gemm`.
+#[test]
+fn tf32_of_vectors_is_not_rounded() {
+    for_each("tf32_of_vectors_is_not_rounded", |device| {
+        for (number, [m, n, k]) in
+            [[1, 41, 3000], [70, 1, 500], [1, 1, 9], [1, 300, 0]].into_iter().enumerate()
+        {
+            let columns = [number % 2 == 0, number % 3 == 0, false];
+            let case = Case { shape: [m, n, k], columns, dense: true, beta: 0.5, ..PLAIN };
+            let [of_a, of_b, of_c] = case.layouts();
+            let third = |bits: u64| (bits % 1000) as f32 / 3.0;
+            let a = device.upload(&filled::<f32>(of_a, 1, f32::NAN, third)).unwrap();
+            let b = device.upload(&filled::<f32>(of_b, 2, f32::NAN, third)).unwrap();
+            let c = filled::<f32>(of_c, 3, UNTOUCHED, third);
+            let batches = || (Batch::new(&a, of_a).unwrap(), Batch::new(&b, of_b).unwrap());
+            let stream = device.default_stream();
+            let mut scratch = device.alloc(gemm_tf32_scratch_len(of_a, of_b, of_c)).unwrap();
+            let [mut expected, mut actual] = [0; 2].map(|_| device.upload(&c).unwrap());
+            let ((a, b), to) = (batches(), BatchMut::new(&mut expected, of_c).unwrap());
+            gemm(&stream, 1.0, a, b, 0.5, to, &mut scratch).unwrap();
+            let ((a, b), to) = (batches(), BatchMut::new(&mut actual, of_c).unwrap());
+            gemm_tf32(&stream, 1.0, a, b, 0.5, to, &mut scratch).unwrap();
+            let bits = |of: &gpu_core::Buffer<f32>| {
+                of.to_vec().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>()
+            };
+            assert_eq!(bits(&actual), bits(&expected), "{case:?} on {}", device.name());
+        }
+    });
 }

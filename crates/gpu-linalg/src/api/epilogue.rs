@@ -64,6 +64,11 @@ impl<'a> Epilogue<'a> {
         self
     }
 
+    /// Whether it leaves results as they are.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bias.is_none() && self.activation == Activation::None
+    }
+
     /// Refuses a bias that is not for this C: of another length or device, or in memory that is written.
     pub(super) fn expect_for<C: gpu_core::Element, S: gpu_core::Element>(
         &self,

@@ -52,21 +52,25 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
     if m == 0 || n == 0 || layouts[2].count == 0 {
         return Ok(());
     }
-    if let Some(AsVector { matrix, is_left }) = AsVector::of::<T>(layouts) {
-        let (of_matrix, of_vector) = if is_left { (a.data(), b.data()) } else { (b.data(), a.data()) };
-        let k = layouts[0].matrix.columns();
-        let matrix = Matrix::new(of_matrix, matrix)?;
-        return gemv(
-            stream,
-            alpha,
-            matrix,
-            of_vector.slice(..k),
-            beta,
-            c.into_data().into_slice(..m * n),
-            scratch,
-        );
+    if let Some(vector) = AsVector::of::<T>(layouts) {
+        return by_vector(stream, vector, alpha, (a, b), beta, c, scratch);
     }
     product(stream, How::default(), alpha, a, b, beta, c, scratch)
+}
+
+/// A product that is one of a matrix and a vector.
+pub(super) fn by_vector<T: RealElement>(
+    stream: &Stream,
+    AsVector { matrix, is_left }: AsVector,
+    alpha: T,
+    (a, b): (Batch<'_, T>, Batch<'_, T>),
+    beta: T,
+    c: BatchMut<'_, T>,
+    scratch: ViewMut<'_, T>,
+) -> Result<(), Error> {
+    let (of_matrix, of_vector) = if is_left { (a.data(), b.data()) } else { (b.data(), a.data()) };
+    let (x, y) = (of_vector.slice(..matrix.columns()), c.into_data().into_slice(..matrix.rows()));
+    gemv(stream, alpha, Matrix::new(of_matrix, matrix)?, x, beta, y, scratch)
 }
 
 /// That a product is one of matrices of these shapes, on the stream's device, with as many elements of scratch memory.

@@ -2,9 +2,11 @@
 
 use gpu_core::{Capability, Stream, ViewMut};
 
+use super::gemm::{by_vector, expect_product};
 use super::{Epilogue, expect_apart};
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
+use crate::plan::gemm::{AsVector, vector_scratch_len};
 use crate::plan::pack::ALIGNMENT;
 use crate::plan::tensor::{Choice, Plan, scratch_len};
 use crate::reference;
@@ -94,7 +96,9 @@ pub(crate) fn gemm_tensor_by<T: TensorElement, C: TensorOutput<T>>(
 /// all that the tensor cores and the copy engine take of 32 bits. The larger one is read where it lies and rounded on its
 /// way, in registers; it is copied, too, where it lies across `k` or is not aligned to 16 bytes, and the smaller one
 /// has so many rows or columns (thousands) that the copy takes less time than what it saves. Where C has at most
-/// 32 rows or columns, both are read where they lie.
+/// 32 rows or columns, both are read where they lie; where it is a single row or column without gaps, as the other
+/// factor's is, and there is no epilogue, the product is that of [`gemv`](crate::gemv()), which waits for memory as it
+/// is: nothing is rounded then.
 ///
 /// # Order and error
 /// tf32 has the exponent of `f32` and 10 bits of mantissa. Elements are rounded to the nearest, ties to even (the
@@ -153,6 +157,13 @@ pub(crate) fn gemm_tf32_by(
     epilogue: Epilogue<'_>,
     scratch: ViewMut<'_, f32>,
 ) -> Result<(), Error> {
+    let (a, b) = factors;
+    let layouts = [a.layout(), b.layout(), c.layout()];
+    if let (Some(vector), None, true) = (AsVector::of::<f32>(layouts), choice.variant, epilogue.is_empty()) {
+        let mut c = c;
+        expect_product(stream, a, b, &mut c, (&scratch, tf32_needed(choice, layouts)))?;
+        return by_vector(stream, vector, alpha, factors, beta, c, scratch);
+    }
     product(stream, choice, (alpha, beta), factors, c, epilogue, scratch, |a, b, c| {
         reference::gemm_tf32_with(alpha, a, b, beta, c, &epilogue);
     })
@@ -180,7 +191,8 @@ pub fn gemm_tf32_scratch_len(
 pub(crate) fn tf32_needed(choice: Choice, layouts: [BatchLayout; 3]) -> usize {
     // Of a factor that is not at a multiple of 16 bytes a copy is made in any case.
     let needed = |addresses| scratch_len(size_of::<f32>(), choice, layouts, addresses).unwrap_or(0);
-    [[0, 0], [4, 0], [0, 4], [4, 4]].map(needed).into_iter().max().unwrap_or(0)
+    let of_vectors = vector_scratch_len::<f32>(layouts[0].matrix.columns(), layouts[2]);
+    [[0, 0], [4, 0], [0, 4], [4, 4]].map(needed).into_iter().fold(of_vectors, usize::max)
 }
 
 /// Elements of scratch memory that [`gemm_tensor`] needs for these factors: none but where C is small, or where a

@@ -4,9 +4,10 @@ use std::mem::take;
 
 use gpu_core::{cores, vectors};
 
+use super::gemm;
 use crate::api::Epilogue;
 use crate::matrix::{BatchLayout, Order};
-use crate::plan::gemm::Sums;
+use crate::plan::gemm::{AsVector, Sums};
 use crate::plan::tensor::split;
 use crate::tensor::launch::{TensorElement, TensorOutput};
 
@@ -74,17 +75,18 @@ pub(crate) fn gemm_tensor_in_chains<T: TensorElement, C: TensorOutput<T>>(
     product(Sums::Chains, alpha, a, b, beta, c, Epilogue::new(), T::widen, (C::narrow, C::widen));
 }
 
-/// [`crate::gemm_tf32`] of slices with their layouts: the same of factors rounded to tf32.
+/// [`crate::gemm_tf32`] of slices with their layouts: the same of factors rounded to tf32, but where it is
+/// [`gemv`](super::gemv()).
 ///
 /// # Panics
 /// As there.
 ///
 /// ```
 /// use gpu_linalg::{BatchLayout, Layout, reference};
-/// let layout = BatchLayout { matrix: Layout::row_major(1, 1)?, count: 1, stride: 0 };
-/// let mut c = [0.0];
-/// reference::gemm_tf32(1.0, (&[1.0 + 1.0 / 4096.0], layout), (&[3.0], layout), 0.0, (&mut c, layout));
-/// assert_eq!(c, [3.0]);
+/// let layout = BatchLayout { matrix: Layout::row_major(2, 2)?, count: 1, stride: 0 };
+/// let mut c = [0.0; 4];
+/// reference::gemm_tf32(1.0, (&[1.0 + 1.0 / 4096.0; 4], layout), (&[1.5; 4], layout), 0.0, (&mut c, layout));
+/// assert_eq!(c, [3.0; 4]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 pub fn gemm_tf32(
@@ -119,6 +121,9 @@ pub fn gemm_tf32_with(
     c: (&mut [f32], BatchLayout),
     epilogue: &Epilogue<'_>,
 ) {
+    if AsVector::of::<f32>([a.1, b.1, c.1]).is_some() && epilogue.is_empty() {
+        return gemm(alpha, a, b, beta, c);
+    }
     product(Sums::Parts, alpha, a, b, beta, c, *epilogue, round_tf32, (|sum| sum, |old| old));
 }
 

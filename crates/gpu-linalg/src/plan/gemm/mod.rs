@@ -8,6 +8,7 @@ mod vector;
 pub use kernel::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS};
 pub use split::Split;
 pub use vector::AsVector;
+pub(crate) use vector::scratch_len as vector_scratch_len;
 
 use std::cell::Cell;
 use std::thread::LocalKey;
