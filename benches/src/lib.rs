@@ -19,6 +19,7 @@
 //! | [`report`], [`table`] | results as JSON lines and as a table |
 //! | [`provenance`], [`date`] | device, driver, commit and date of a result |
 
+pub mod batched;
 pub mod cli;
 #[cfg(feature = "simulator")]
 pub mod counting;
