@@ -267,6 +267,28 @@ impl MapBits for Vec<f32> {
     }
 }
 
+/// A host cuts arrays by [`Shape::of`], a kernel by the numbers of the list that it was made from: vectors' elements,
+/// their rows, and the rows of columns.
+#[test]
+fn hosts_cut_arrays_as_the_kernels_in_the_list_do() {
+    macro_rules! compared {
+        ($($scan:ty $(, $same:ty)* $(| $flip:ident: $($flipped:ty),+)?; $vector:literal, $_n:literal, $rows:literal;
+            $_images:ident, $_blocks:literal, $_whole:ident;
+            $_of_segments:literal, $_segments:ident;
+            $_of_columns:literal, $of_columns:literal, $_columns:ident;)*) => { $(
+            for (shape, columns) in [
+                (Shape::of::<$scan>(), columns::Shape::of::<$scan>()),
+                $((Shape::of::<$same>(), columns::Shape::of::<$same>()),)*
+                $($((Shape::of::<$flipped>(), columns::Shape::of::<$flipped>()),)+)?
+            ] {
+                let numbers = (shape.vector, shape.rows, columns.rows);
+                assert_eq!(numbers, ($vector, $rows, $of_columns), stringify!($scan));
+            }
+        )* };
+    }
+    scan_instances!(compared);
+}
+
 /// More tiles than a section has, and more than the blocks of a launch.
 #[test]
 fn many_tiles() {
