@@ -190,6 +190,7 @@ fn one_by_one<B: Bits>(array: Global<B>, wanted: u32) -> Words {
 #[inline(always)]
 fn by_words<B: Bits>(array: Global<B>, wanted: u32) -> Words {
     let bytes = size_of::<B>() as u32;
+    // Mutants: an element of 4 bytes is a word, and read by either.
     if bytes >= 4 {
         return one_by_one(array, wanted);
     }
@@ -211,6 +212,7 @@ fn in_turn<B: Bits>(array: Global<B>, wanted: u32) -> Words {
         keep_rolled();
         let mut above = 0;
         unroll::<4>(|index| {
+            // Mutants: an element beyond the word is read in vain.
             if bits * index < 32 {
                 let part = array.read_only_below(first + index as u32, wanted, B::NONE);
                 above |= part.wide() << (bits * index);
@@ -219,6 +221,7 @@ fn in_turn<B: Bits>(array: Global<B>, wanted: u32) -> Words {
         let [_, b, c, d] = words;
         let (low, high) = (above as u32, (above >> 32) as u32);
         words = if bits == 64 { [c, d, low, high] } else { [b, c, d, low] };
+        // Mutants: of 32 bits there is one in a word either way.
         first += if bits < 32 { 32 / bits as u32 } else { 1 };
     }
     words

@@ -52,6 +52,7 @@ impl Places {
     /// Whether row `row` is moved element by element.
     #[inline(always)]
     pub fn has_elements(self, row: u32, vector: u32, extent: Extent) -> bool {
+        // Mutants: a row that starts where the tile ends stores nothing.
         !self.has_vectors(row, vector, extent) && self.start(row, vector) < extent.left
     }
 
@@ -135,6 +136,7 @@ pub fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
                     vectors[i] = vector(i as u32);
                 } else {
                     vectors[i] = fill;
+                    // Mutants: a row that starts where the tile ends is filled either way.
                     if start < extent.left {
                         (row, rows) = (i as u32, i as u32 + 1);
                     }
@@ -207,6 +209,7 @@ fn load_row<T: Packed, const V: usize, const N: usize>(
     let mut at = warp::lane_id();
     while at < 32 * V as u32 {
         let loaded: [T; AT_ONCE] = core::array::from_fn(|i| {
+            // Mutants: one more is read in vain: it is not written below.
             let (at, among) = (at + 32 * i as u32, i < V);
             // Behind the end the last element once more: a condition would be a branch for each.
             let element = if among { tile.read((start + at).min(extent.left - 1)) } else { T::default() };

@@ -53,6 +53,7 @@ pub fn merge_path_of_warp<C: Sortable>(
         // The first `taken` probes are: so is everything before the last of them.
         if taken > 0 {
             let last = low + (taken - 1) * step;
+            // Mutants: 32 steps lead to `high` or beyond.
             high = if taken < 32 { high.min(last + step) } else { high };
             low = last + 1;
         } else {

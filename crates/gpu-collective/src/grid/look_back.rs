@@ -237,6 +237,7 @@ pub fn arrive<O: Operator>(states: TileStates, tile: u32, total: O::Value, initi
     // The group, then the section, in a loop, so that the code stands there once.
     let (sections, groups) = (states.sections(), states.groups());
     let (mut unit, mut unit_tiles) = (tile, opaque(1));
+    // Mutants: of 32 sections in vain: the group whose counter that is has long been counted to its end.
     while unit_tiles < SECTION {
         unit /= GROUP;
         unit_tiles *= GROUP;

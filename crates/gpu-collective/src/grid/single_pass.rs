@@ -138,6 +138,7 @@ pub fn single_pass<O: Operator, T: TileWork<O>>(pass: Pass, initial: O::Value, n
     // all threads.
     let blocks = if T::COMPACT { opaque(grid_dim_x()) } else { grid_dim_x() };
 
+    // Mutants: a single tile's ticket is 0, drawn or not.
     if tiles > 1 || T::COMPACT {
         if thread == 0 {
             let ticket = if tiles > 1 { tickets.draw() } else { 0 };
@@ -151,7 +152,9 @@ pub fn single_pass<O: Operator, T: TileWork<O>>(pass: Pass, initial: O::Value, n
     }
     let first = if tiles > 1 || T::COMPACT { block_ticket.read(0) } else { 0 };
     let mark_of_launch = mark(first);
-    let several = tiles > blocks || tiles > SECTION;
+    let several = tiles > blocks
+        // Mutants: a section of tiles, a block each, is scanned either way: its tiles are counted in vain.
+        || tiles > SECTION;
     let states = || TileStates {
         words: words.offset(HEADER_WORDS as u64),
         // Opaque, or the numbers of its places would be kept in registers from tile to tile.
