@@ -32,6 +32,7 @@ pub use gemv::{gemv, gemv_scratch_len, matvec};
 pub use ger::ger;
 pub use multiply::{symm, symm_scratch_len, trmm, trmm_scratch_len};
 pub use skyline::{BlockSkyline, cholesky_skyline, potrf_skyline};
+pub(crate) use solve::expect_system;
 pub use solve::{Side, solve_triangular, trsm, trsm_scratch_len, trsv, trsv_scratch_len};
 pub use tensor::{
     gemm_i8, gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tf32, gemm_tf32_scratch_len,

@@ -86,19 +86,8 @@ pub fn trsm<'a, 'b, 'i, 's, T: TriangleElement>(
     scratch: impl Into<ViewMut<'s, T>>,
 ) -> Result<(), Error> {
     let (a, mut b, info, scratch) = (a.into(), b.into(), info.into(), scratch.into());
-    expect_shapes(side, a.layout(), b.layout())?;
-    if info.len() != b.layout().count {
-        return Err(Error::InfoLength { expected: b.layout().count, actual: info.len() });
-    }
     let expected = trsm_scratch_len::<T>(side, b.layout())?;
-    if scratch.len() < expected {
-        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
-    }
-    stream.expect("matrix of a system", a.data().device())?;
-    stream.expect("right-hand side of a system", b.data().device())?;
-    stream.expect("information on a system", info.device())?;
-    stream.expect("scratch memory of a system", scratch.device())?;
-    expect_apart(&b.data_mut(), "A", &a.data())?;
+    expect_system(stream, side, a, &mut b, (&info, &scratch), expected)?;
     if b.layout().is_empty() {
         return Ok(stream.memset(info, u8::MAX)?);
     }
@@ -119,6 +108,30 @@ pub fn trsm<'a, 'b, 'i, 's, T: TriangleElement>(
         stream.memset(words.reborrow(), 0)?;
     }
     system(stream, &needs, (&of, diagonal), alpha, &mut b, info, (words, rest))
+}
+
+/// Refuses a system whose parts do not fit together, or are on another device than the stream.
+pub(crate) fn expect_system<T: TriangleElement>(
+    stream: &Stream,
+    side: Side,
+    a: Batch<'_, T>,
+    b: &mut BatchMut<'_, T>,
+    (info, scratch): (&ViewMut<'_, u32>, &ViewMut<'_, T>),
+    expected: usize,
+) -> Result<(), Error> {
+    expect_shapes(side, a.layout(), b.layout())?;
+    if info.len() != b.layout().count {
+        return Err(Error::InfoLength { expected: b.layout().count, actual: info.len() });
+    }
+    if scratch.len() < expected {
+        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
+    }
+    stream.expect("matrix of a system", a.data().device())?;
+    stream.expect("right-hand side of a system", b.data().device())?;
+    stream.expect("information on a system", info.device())?;
+    stream.expect("scratch memory of a system", scratch.device())?;
+    expect_apart(&b.data_mut(), "A", &a.data())?;
+    Ok(())
 }
 
 /// Elements of scratch memory that [`trsm`] needs for right-hand sides of this layout: words by which blocks of

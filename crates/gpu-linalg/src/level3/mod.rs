@@ -8,4 +8,4 @@ mod system;
 pub(crate) use launch::TriangleElement;
 pub(crate) use parts::{part, part_mut, rows_of, take, temporary, whole};
 pub(crate) use steps::{copy, solve, spread};
-pub(crate) use system::{Needs, OnLeft, system};
+pub(crate) use system::{Needs, OnLeft, square, system};

@@ -80,6 +80,21 @@ impl Needs {
     }
 }
 
+/// Solves all rows of `A · X = alpha · B` in one launch of a form of choice, in place, with as many zeros as
+/// [`plan::words`] says.
+pub(crate) fn square<T: TriangleElement>(
+    stream: &Stream,
+    form: Form,
+    (of, diagonal): (&OnLeft<'_, T>, Diagonal),
+    alpha: T,
+    b: &mut BatchMut<'_, T>,
+    zeros: (ViewMut<'_, T>, ViewMut<'_, u32>),
+) -> Result<(), Error> {
+    let places = Places { lower: of.lower.layout(), backward: of.transposed, b: b.layout(), copy: None };
+    let shape = plan::system(&places, 0..b.layout().matrix.rows(), diagonal, false)?;
+    solve(stream, (shape, form), of.lower.data(), b.data_mut(), None, zeros, alpha)
+}
+
 /// Solves `A · X = alpha · B`, in place. There are [`Needs::words`] zeros, and `rest` has what else is needed.
 pub(crate) fn system<T: TriangleElement>(
     stream: &Stream,

@@ -6,10 +6,12 @@
 
 pub mod cholesky;
 mod launch;
+mod systems;
 mod tensor;
 mod tiles;
 
 pub use launch::VariantElement;
+pub use systems::{trsm_square, trsm_square_scratch_len};
 pub use tensor::{
     TensorVariant, gemm_i8, gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tensor_with,
     gemm_tf32, gemm_tf32_scratch_len, gemm_tf32_with,
