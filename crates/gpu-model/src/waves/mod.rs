@@ -40,7 +40,8 @@
 //! throughput = max(starting, min(B, R·S) / blocks + max(issue, arithmetic, integers, tensor, l1, l2, stores,
 //!              memory))
 //!
-//! chain      = (chain · 2 · l2_latency + path.memory · memory_latency + path.l2 · l2_latency + path.computing) / f
+//! chain      = (chain · 2 · l2_latency + path.memory · memory_latency + path.l2 · l2_latency
+//!              + path.shared · (as above) + path.computing) / f
 //!              a store and the load that sees it, and what is done along the way
 //! ending     = last.memory · memory_latency + last.l2 · l2_latency + last.shared · (as above), in cycles / f
 //!              + l2_latency / f                              the way of what is stored
@@ -253,7 +254,9 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
         alone = alone.max(tensor * (units / blocks));
     }
     let by_warps: Seconds = turns * apart.of_turns / device.clock;
-    let along = given.memory_latency * counts.path.memory + given.l2_latency * counts.path.l2;
+    let along = given.memory_latency * counts.path.memory
+        + given.l2_latency * counts.path.l2
+        + barrier * counts.path.shared;
     let chain = given.l2_latency * 2.0 * counts.chain + along + Cycles(counts.path.computing);
     let chain: Seconds = chain / device.clock;
     // At the end the last block has the device for itself, and what was stored is on its way.
