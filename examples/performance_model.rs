@@ -42,6 +42,8 @@ mod factor;
 mod gathers;
 #[path = "performance_model/level3.rs"]
 mod level3;
+#[path = "performance_model/levels.rs"]
+mod levels;
 #[path = "performance_model/measure.rs"]
 mod measure;
 #[path = "performance_model/parts.rs"]
@@ -56,6 +58,8 @@ mod recorded;
 mod report;
 #[path = "performance_model/shapes.rs"]
 mod shapes;
+#[path = "performance_model/skyline.rs"]
+mod skyline;
 #[path = "performance_model/solvers.rs"]
 mod solvers;
 #[path = "performance_model/sorting.rs"]
@@ -64,6 +68,8 @@ mod sorting;
 mod sparse;
 #[path = "performance_model/steps.rs"]
 mod steps;
+#[path = "performance_model/systems.rs"]
+mod systems;
 #[path = "performance_model/tensor.rs"]
 mod tensor;
 #[path = "performance_model/tiles.rs"]

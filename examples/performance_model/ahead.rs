@@ -1,4 +1,4 @@
-//! The columns of a structure's rows, found by another thread while rows before them are walked through.
+//! The columns of a structure's rows, found by another thread while rows before them, or behind, are walked through.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -29,12 +29,12 @@ impl Rows {
         all
     }
 
-    fn end(&self) -> u32 {
-        self.first + self.ends.len() as u32
+    fn has(&self, row: u32) -> bool {
+        (self.first..self.first + self.ends.len() as u32).contains(&row)
     }
 }
 
-/// The columns of all rows, in the rows' order.
+/// The columns of all rows, in the rows' order, or from the last to the first.
 pub struct Ahead {
     from: Receiver<Rows>,
     rows: Rows,
@@ -43,10 +43,21 @@ pub struct Ahead {
 impl Ahead {
     /// Begins to find them.
     pub fn new(structure: Structure) -> Self {
+        let firsts = (0..structure.rows).step_by(TOGETHER as usize);
+        Self::of(structure, firsts)
+    }
+
+    /// The same from the last row to the first.
+    pub fn backwards(structure: Structure) -> Self {
+        let lots = structure.rows.div_ceil(TOGETHER);
+        Self::of(structure, (0..lots).rev().map(|lot| lot * TOGETHER))
+    }
+
+    fn of(structure: Structure, firsts: impl Iterator<Item = u32> + Send + 'static) -> Self {
         // Two lots wait at most, so that this takes next to no memory.
         let (to, from) = sync_channel(2);
         thread::spawn(move || {
-            for first in (0..structure.rows).step_by(TOGETHER as usize) {
+            for first in firsts {
                 let behind = structure.rows.min(first + TOGETHER);
                 // Nobody asks any more.
                 if to.send(Rows::of(structure, first..behind)).is_err() {
@@ -57,9 +68,9 @@ impl Ahead {
         Self { from, rows: Rows::default() }
     }
 
-    /// Those of a row, which is not before one that was asked for.
+    /// Those of a row, which is not before one that was asked for; from the last to the first, not behind it.
     pub fn columns(&mut self, row: u32) -> &[u32] {
-        while row >= self.rows.end() {
+        while !self.rows.has(row) {
             self.rows = self.from.recv().expect("rows are asked for that there are");
         }
         let place = (row - self.rows.first) as usize;
@@ -79,6 +90,11 @@ mod tests {
         let structure = Structure { kind: Kind::Random, rows: 3 * TOGETHER - 5, a: 4, b: 0, drawn: false };
         let (mut ahead, mut expected) = (Ahead::new(structure), Vec::new());
         for row in (0..structure.rows).step_by(7) {
+            structure.columns_before(row, &mut expected);
+            assert_eq!(ahead.columns(row), expected, "row {row}");
+        }
+        let mut ahead = Ahead::backwards(structure);
+        for row in (0..structure.rows).rev().step_by(7) {
             structure.columns_before(row, &mut expected);
             assert_eq!(ahead.columns(row), expected, "row {row}");
         }

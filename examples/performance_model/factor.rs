@@ -16,6 +16,7 @@ use gpu_model::waves::{Counts, combined, extrapolate, scale, simulated};
 use gpu_sim::Config;
 
 use super::cases::Counting;
+use super::systems;
 
 /// The most rows of a matrix that is simulated.
 const ROWS: usize = 256;
@@ -53,12 +54,20 @@ pub fn demand(shape: Shape) -> [f64; 2] {
 pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
     let is_whole = is_whole(shape.n, shape.count);
     let mut counted = match shape.op {
-        Op::Potrf if !is_whole => tiled(shape, counting)?,
+        Op::Potrf if !is_whole => {
+            tiled(Tiles::of(shape), |n| simulate(Shape { n, count: 1, ..shape }, None, counting))?
+        }
+        Op::Potrs(columns) if shape.count == 1 => return systems::of_factor(shape, columns, counting),
         _ if shape.n <= ROWS => batch(shape, counting)?,
         Op::Potrf => grown(shape, counting)?,
         Op::Potrs(_) => grown(shape, counting)?,
     };
-    let [operations, least] = demand(shape);
+    necessary(&mut counted, demand(shape));
+    Ok(counted)
+}
+
+/// The longest launch has all operations, and reads what any implementation has to.
+pub fn necessary(counted: &mut Counted, [operations, least]: [f64; 2]) {
     for launches in [&mut counted.launches, &mut counted.smaller] {
         let longest = launches
             .iter_mut()
@@ -70,7 +79,36 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
             longest.memory_read = Bytes(longest.memory_read.0.max(read.min(least)));
         }
     }
-    Ok(counted)
+}
+
+/// Tiles of large matrices, of which a launch takes one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Tiles {
+    /// Rows of tiles: pivots of tiles follow one another.
+    pub rows: f64,
+    /// Tiles of a matrix that are factored or solved, and products of two of them.
+    pub solved: f64,
+    pub products: f64,
+    /// Tiles of all matrices, in whole.
+    pub all: usize,
+    /// How often all matrices are as much memory as three rows of tiles.
+    pub area: f64,
+    /// Matrices.
+    pub count: f64,
+}
+
+impl Tiles {
+    fn of(shape: Shape) -> Self {
+        let (rows, count) = (shape.n as f64 / STEP as f64, shape.count as f64);
+        Self {
+            rows,
+            solved: rows * (rows + 1.0) / 2.0,
+            products: rows * (rows * rows - 1.0) / 6.0,
+            all: shape.count * tiles(shape.n),
+            area: count * (rows / 3.0).powi(2),
+            count,
+        }
+    }
 }
 
 /// Matrices that are simulated, or of which some are: one, or so many that both routines take them whole.
@@ -150,19 +188,23 @@ fn grown(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
 /// Large matrices, by a launch whose blocks take tile after tile. Of t rows of tiles t (t + 1) / 2 are solved or
 /// factored, and t (t² - 1) / 6 products of two are taken off before. What either does follows from two and from three
 /// rows of tiles. A batch does all of it as often as it has matrices.
-fn tiled(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
+///
+/// # Errors
+/// Those of the simulator.
+pub fn tiled(
+    of: Tiles,
+    simulate: impl Fn(usize) -> Result<Vec<Counts>, String> + Sync,
+) -> Result<Counted, Box<dyn Error>> {
     let sizes = [2, 3].map(|rows| rows * STEP);
-    let [small, large] = side_by_side(sizes, |n| simulate(Shape { n, count: 1, ..shape }, None, counting))?;
+    let [small, large] = side_by_side(sizes, simulate)?;
     if small.len() != large.len() {
-        return Err(format!("{shape}: other numbers of rows have other launches").into());
+        return Err(format!("{of:?}: other numbers of rows have other launches").into());
     }
     let multiprocessors = Device::simulator().planned_multiprocessors() as usize;
-    let (rows, count) = (shape.n as f64 / STEP as f64, shape.count as f64);
-    let (solved, products) = (rows * (rows + 1.0) / 2.0, rows * (rows * rows - 1.0) / 6.0);
+    let Tiles { rows, solved, products, all: all_tiles, area, count } = of;
     // Two rows of tiles have a product and three tiles, three have four and six.
     let of_large = (3.0 * products - solved) / 6.0;
     // From the first pivot to the last; or the tiles of a block, where others' have as many.
-    let all_tiles = shape.count * tiles(shape.n);
     let turns = rows.max(all_tiles as f64 / multiprocessors as f64);
     let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: sizes[1] };
     for (small, large) in small.iter().zip(&large) {
@@ -173,7 +215,6 @@ fn tiled(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
         }
         let parts = [(small.clone(), count * (products - 4.0 * of_large)), (large.clone(), count * of_large)];
         let path = |mut launch: Counts| {
-            let area = count * (rows / 3.0).powi(2);
             // The matrices themselves are read and written once.
             launch.memory_read = large.memory_read * area;
             launch.memory_written = large.memory_written * area;

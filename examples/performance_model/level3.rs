@@ -14,6 +14,7 @@ use gpu_sim::Config;
 
 use super::cases::Counting;
 use super::product::multiply_adds;
+use super::systems;
 use super::tensor::side_by_side_read;
 
 /// The lengths of the sums that are simulated.
@@ -59,11 +60,10 @@ fn working(launch: Counts, is_folded: bool) -> Counts {
 /// What a shape counts.
 ///
 /// # Errors
-/// Those of the simulator. A triangular system is refused: its blocks wait for each other, so that a sample of them
-/// would wait for ever, and all of them are too many.
+/// Those of the simulator.
 pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
     if shape.op == Op::Trsm {
-        return Err("its blocks wait for each other, so that no few of them can be simulated".into());
+        return systems::count(shape, counting);
     }
     let [_, k] = shape.extents;
     let bytes = if shape.element == "f32" { 4 } else { 8 };

@@ -69,7 +69,8 @@ impl Product {
 pub fn tiles(product: Product, counting: &Counting) -> Result<Vec<Counts>, Box<dyn Error>> {
     let [m, n, k] = product.extents;
     let split = Split::new(size_of::<f32>(), [m, n, k], 1);
-    let run = |k: usize, blocks| simulate::<f32>(Product { extents: [m, n, k], ..product }, blocks, counting);
+    let run =
+        |k: usize, blocks| simulate::<f32>(Product { extents: [m, n, k], ..product }, 0.0, blocks, counting);
     let length = k as f64 / split.parts as f64;
     if length < WHOLE[1] as f64 && split.parts == 1 {
         let mut launches = run(k, 1)?;
@@ -116,8 +117,8 @@ pub fn launches(case: Case, counting: &Counting) -> Result<[Vec<Counts>; 2], Box
     let [short, mut long] = side_by_side(runs, |(k, blocks)| {
         let product = Product { extents: [n, n, k], kernel, ..whole };
         match case.element {
-            Type::F64 => simulate::<f64>(product, blocks, counting),
-            _ => simulate::<f32>(product, blocks, counting),
+            Type::F64 => simulate::<f64>(product, 0.0, blocks, counting),
+            _ => simulate::<f32>(product, 0.0, blocks, counting),
         }
     })?;
     if short.len() != long.len() {
@@ -145,6 +146,72 @@ pub fn launches(case: Case, counting: &Counting) -> Result<[Vec<Counts>; 2], Box
     Ok([long, smaller])
 }
 
+/// Products that are added to what is there, each counted once: of one kernel, those of a smaller matrix are as many of
+/// its blocks.
+pub struct Added<'c> {
+    counting: &'c Counting,
+    /// Of each kernel whose sums are not cut: its blocks, and what they count by two lengths of sums.
+    known: Vec<(Kernel, usize, [Counts; 2])>,
+}
+
+impl<'c> Added<'c> {
+    /// None is counted yet.
+    pub fn new(counting: &'c Counting) -> Self {
+        Self { counting, known: Vec::new() }
+    }
+
+    /// What a product of the plan's choice counts; the largest one comes first.
+    ///
+    /// # Errors
+    /// Those of the simulator.
+    pub fn count<T: RealElement>(&mut self, product: Product) -> Result<Vec<Counts>, Box<dyn Error>> {
+        let ([m, n, k], bytes) = (product.extents, size_of::<T>());
+        let multiprocessors = Device::simulator().planned_multiprocessors();
+        let layouts = product.layouts()?.map(BatchLayout::from);
+        let plan = Plan::new(bytes, None, multiprocessors, layouts, [0; 4], Sums::Parts, None)?;
+        let kernel = plan.kernel;
+        let run = |k: usize| {
+            let product = Product { extents: [m, n, k], kernel: Some(kernel), ..product };
+            simulate::<T>(product, T::ONE, 1, self.counting)
+        };
+        let mut launches = if Split::new(bytes, [m, n, k], 1).parts > 1 {
+            run(k)?
+        } else {
+            let known = self.known.iter().find(|(known, size, _)| (*known, *size) == (kernel, bytes));
+            let both = match known {
+                Some((.., both)) => both.clone(),
+                None => {
+                    let [short, long] = side_by_side(LENGTHS, run)?;
+                    let both = [short, long].map(|mut launches| launches.swap_remove(0));
+                    self.known.push((kernel, bytes, both.clone()));
+                    both
+                }
+            };
+            let [of_short, of_long] = LENGTHS.map(|length| length as f64);
+            let blocks = plan.launch.grid.iter().map(|&one| u64::from(one)).product::<u64>();
+            let length = k as f64;
+            let all = match &both {
+                [short, long] if length > of_long => {
+                    scale((short, of_short), (long, of_long), length, Some(long.blocks))?.counts
+                }
+                [_, long] => long.clone().times(length / of_long),
+            };
+            let part = blocks as f64 / all.blocks as f64;
+            vec![Counts { blocks, ..all.times(part) }]
+        };
+        let launch = &mut launches[0];
+        launch.operations = 2.0 * (m * n * k) as f64;
+        if bytes == 4 {
+            multiply_adds(launch);
+        }
+        let (sums, once) = ((m * n * bytes) as f64, ((m * k + k * n) * bytes) as f64);
+        let read = side_by_side_read(launch, (m * n) as f64, k, bytes, multiprocessors).0;
+        let factors = if once <= self.counting.l2.0 { read.min(once) } else { read.max(once) };
+        launch.memory_read = Bytes(factors + sums);
+        Ok(launches)
+    }
+}
+
 /// A product of `f32` issues as many multiply-adds as it has, of which one is 64 operations of a warp, whatever its
 /// text says.
 pub fn multiply_adds(launch: &mut Counts) {
@@ -152,9 +219,10 @@ pub fn multiply_adds(launch: &mut Counts) {
     *arithmetic = arithmetic.max(launch.operations / 64.0);
 }
 
-/// Of a product, `blocks` blocks.
+/// Of a product, added to `beta` times what is there, `blocks` blocks.
 fn simulate<T: RealElement>(
     product: Product,
+    beta: T,
     blocks: u32,
     counting: &Counting,
 ) -> Result<Vec<Counts>, String> {
@@ -164,14 +232,14 @@ fn simulate<T: RealElement>(
             Device::simulator_with(Config { sample: Some(blocks), ..simulated::config(counting.caches) });
         let [left, right, output] = product.layouts()?;
         let (a, b) = (device.zeroed::<T>(m * k)?, device.zeroed::<T>(k * n)?);
-        let mut c = device.alloc::<T>(m * n)?;
+        let mut c = device.zeroed::<T>(m * n)?;
         // Zeros, as not all blocks write their part of it.
         let mut scratch = device.zeroed::<T>(gemm_scratch_len::<T>(k, BatchLayout::from(output)).max(1))?;
         let (a, b) = (Matrix::new(&a, left)?, Matrix::new(&b, right)?);
         let (c, stream) = (MatrixMut::new(&mut c, output)?, device.default_stream());
         match kernel {
-            None => gemm(&stream, T::ONE, a, b, T::ZERO, c, &mut scratch)?,
-            Some(kernel) => gemm_tiles(&stream, kernel, None, T::ONE, a, b, T::ZERO, c, &mut scratch)?,
+            None => gemm(&stream, T::ONE, a, b, beta, c, &mut scratch)?,
+            Some(kernel) => gemm_tiles(&stream, kernel, None, T::ONE, a, b, beta, c, &mut scratch)?,
         }
         Ok(device)
     };

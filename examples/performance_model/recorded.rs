@@ -75,6 +75,7 @@ pub const SOURCES: [Source; 2] = [
             "h100":
             "25",
             "25-tiles",
+            "25-skyline",
             "26-tensor",
             "27-tf32",
             "27-dependent",

@@ -17,6 +17,7 @@ use serde::Deserialize;
 
 use super::cases::Counting;
 use super::changed::moment;
+use super::skyline::Skyline;
 use super::sparse::{self, Operation};
 use super::{factor, level3, sorting, tensor};
 
@@ -41,6 +42,8 @@ pub enum Shape {
     Tensor(tensors::Shape),
     /// A factorisation, or systems with factors.
     Factor(factors::Shape),
+    /// A factorisation of a band, or of the whole matrix beside it.
+    Skyline(Skyline),
     /// A symmetric update, or a triangular system.
     Level3(updates::Shape),
     /// Something done with a sparse matrix.
@@ -73,6 +76,7 @@ impl Shape {
         let sparse = structures().into_iter().filter(|structure| !structure.drawn).flat_map(|structure| {
             Operation::all().into_iter().map(move |operation| Self::Sparse(structure, operation))
         });
+        let factors = factors.chain(Skyline::all().map(Self::Skyline));
         sorts.chain(products.map(Self::Tensor)).chain(factors).chain(updates).chain(sparse).collect()
     }
 
@@ -80,6 +84,7 @@ impl Shape {
     fn result(self) -> (&'static str, String) {
         match self {
             Self::Factor(shape) => ("factor", shape.to_string()),
+            Self::Skyline(shape) => ("factor", shape.to_string()),
             Self::Level3(shape) => ("level3", shape.to_string()),
             Self::Sparse(structure, operation) => {
                 let [operation, algorithm] = operation.names();
@@ -109,10 +114,12 @@ impl Shape {
             }
             Self::Factor(factors::Shape { op: factors::Op::Potrf, .. }) => "factors of batches",
             Self::Factor(_) => "systems of factors",
+            Self::Skyline(_) => "factors of bands",
             Self::Level3(updates::Shape { op: updates::Op::Trsm, .. }) => "triangular systems",
             Self::Level3(_) => "symmetric updates",
             Self::Sparse(_, Operation::Spmv(_) | Operation::Spmm(_)) => "sparse products",
             Self::Sparse(_, Operation::Transpose) => "sparse transpositions",
+            Self::Sparse(_, Operation::Order) => "orders of sparse rows",
             Self::Sparse(..) => "sparse systems",
         }
     }
@@ -123,6 +130,7 @@ impl Shape {
             Self::Sort(shape) => shape.len,
             Self::Tensor(shape) => shape.size[0] * shape.size[1] * shape.count,
             Self::Factor(shape) => shape.n * shape.n * shape.count,
+            Self::Skyline(shape) => shape.n * shape.n,
             Self::Level3(shape) => shape.extents[0] * shape.extents[0],
             Self::Sparse(structure, _) => structure.rows as usize,
         }
@@ -134,6 +142,7 @@ impl Shape {
             Self::Sort(shape) => (0.0, sorting::bytes(shape)),
             Self::Tensor(shape) => (0.0, tensor::demand(shape)[1]),
             Self::Factor(shape) => factor::demand(shape).into(),
+            Self::Skyline(shape) => shape.demand().into(),
             Self::Level3(shape) => level3::demand(shape).into(),
             Self::Sparse(structure, operation) => (0.0, sparse::bytes(structure, operation)),
         };
@@ -149,11 +158,14 @@ impl Shape {
             Self::Sort(shape) => sorts::measure(device, &shape, gpu_sort::TopK::largest(), false)?,
             Self::Tensor(shape) => tensors::measure(device, &shape, None, false)?,
             Self::Factor(shape) => factors::measure(device, &shape, false)?,
+            Self::Skyline(shape) => shape.measure(device)?,
             Self::Level3(shape) => updates::measure(device, &shape, None, false)?,
             Self::Sparse(structure, operation) => {
                 let [operation, algorithm] = operation.names();
                 let all = gpu_benches::suite::sparse::measure(device, &structure.arrays(), ROUNDS, false)?;
-                let is_it = |one: &&Timed| one.operation == operation && one.algorithm == algorithm;
+                let is_it = |one: &&Timed| {
+                    one.operation == operation && (algorithm.is_empty() || one.algorithm == algorithm)
+                };
                 all.iter().find(is_it).ok_or_else(|| format!("{} was not timed", self.name()))?.ms
             }
         })
@@ -168,6 +180,7 @@ impl Shape {
             Self::Sort(shape) => sorting::count(shape, counting),
             Self::Tensor(shape) => tensor::count(shape, counting),
             Self::Factor(shape) => factor::count(shape, counting),
+            Self::Skyline(shape) => shape.count(counting),
             Self::Level3(shape) => level3::count(shape, counting),
             Self::Sparse(structure, operation) => sparse::count(structure, operation, counting),
         }
@@ -185,6 +198,8 @@ fn results(texts: &[&str]) -> Result<Newest, serde_json::Error> {
         else {
             continue;
         };
+        // Of an order of rows it says how many levels there are.
+        let algorithm = algorithm.filter(|_| operation.as_deref() != Some("order rows"));
         let words = [operation.unwrap_or_default(), algorithm.unwrap_or_default(), shape];
         let name = words.iter().filter(|word| !word.is_empty()).map(String::as_str).collect::<Vec<_>>();
         let of_shape = newest.entry((suite, name.join(" "))).or_default();

@@ -18,7 +18,7 @@ use gpu_model::waves::{Counts, Waits};
 use gpu_sim::metrics::Architecture;
 
 use super::cases::Counting;
-use super::sparse::levels;
+use super::sparse::level_count;
 use super::waiting::{Places, Step, Way, longest, waiting};
 
 /// Instructions of a turn in which a lane asks for four values that its block has in shared memory: in the machine code
@@ -88,7 +88,7 @@ impl Solver {
                 longest(structure, Places { unit: 32, ..places }, step)
             }
             Self::Ordered => {
-                let levels = levels(structure);
+                let levels = level_count(structure);
                 let lanes = lanes(structure);
                 let sums = lanes * (4.0 * latency.double.0 + if lanes > 1.0 { shuffles } else { 0.0 });
                 let cycles =

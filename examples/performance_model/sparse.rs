@@ -20,6 +20,7 @@ use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, trans
 use super::ahead::Ahead;
 use super::cases::Counting;
 use super::gathers::{GRANULE, anywhere, misses, misses_before};
+use super::levels;
 use super::solvers::Solver;
 
 /// Rows of which a sample of blocks is simulated, and how many blocks.
@@ -28,11 +29,18 @@ const BLOCKS: u32 = 8;
 /// Rows that are simulated as a whole, and those of systems in which rows wait for the row before.
 const WHOLE: [u32; 2] = [1 << 11, 1 << 12];
 const BAND: [u32; 2] = [1 << 9, 1 << 10];
+/// The same where rows are sorted, by several blocks.
+const ORDERED: [u32; 2] = [1 << 14, 1 << 15];
+const ORDERED_BAND: [u32; 2] = [1 << 12, 1 << 13];
 /// The same where there are several right-hand sides.
 const MANY: [u32; 2] = [1 << 10, 1 << 11];
 
 /// Bytes of a sector.
-const SECTOR: f64 = 32.0;
+pub const SECTOR: f64 = 32.0;
+/// Classes of rows of a level.
+const CLASSES: f64 = 7.0;
+/// Levels of whose classes a block adds up the numbers.
+const SCANNED: f64 = 1e3;
 /// Bits of a digit of a sort.
 const DIGIT: f64 = 8.0;
 
@@ -51,6 +59,8 @@ pub enum Operation {
     Backwards(Algorithm),
     /// Its transposition.
     Transpose,
+    /// The order of its rows by levels.
+    Order,
 }
 
 impl Operation {
@@ -60,7 +70,7 @@ impl Operation {
         let several = [true, false].map(Self::Spmm);
         let systems = Algorithm::ALL.map(Self::Solve).into_iter().chain(Algorithm::ALL.map(Self::Backwards));
         let systems = systems.chain([true, false].map(Self::SolveMany));
-        products.into_iter().chain(several).chain(systems).chain([Self::Transpose]).collect()
+        products.into_iter().chain(several).chain(systems).chain([Self::Transpose, Self::Order]).collect()
     }
 
     /// What it and its algorithm are called in results.
@@ -74,6 +84,8 @@ impl Operation {
             Self::SolveMany(false) => ["solve many".into(), "column-major".into()],
             Self::Backwards(algorithm) => ["solve Aᵀ".into(), format!("{algorithm:?}")],
             Self::Transpose => ["transpose".into(), String::new()],
+            // Results say how many levels there are, which the structure does.
+            Self::Order => ["order rows".into(), String::new()],
         }
     }
 
@@ -111,12 +123,14 @@ pub fn bytes(structure: Structure, operation: Operation) -> f64 {
     match operation {
         Operation::Spmm(_) | Operation::SolveMany(_) => matrix + 16.0 * rows * COLUMNS as f64,
         Operation::Transpose => 2.0 * matrix,
+        // Each row's level and length are read, and its place is written.
+        Operation::Order => 16.0 * rows,
         _ => matrix + 16.0 * rows,
     }
 }
 
 /// The same structure of about so many rows.
-fn shrunk(structure: Structure, rows: u32) -> Structure {
+pub fn shrunk(structure: Structure, rows: u32) -> Structure {
     if structure.rows <= rows {
         return structure;
     }
@@ -130,7 +144,7 @@ fn shrunk(structure: Structure, rows: u32) -> Structure {
 }
 
 /// Levels of a structure: a row is one level behind the last of those that it waits for.
-pub fn levels(structure: Structure) -> f64 {
+pub fn level_count(structure: Structure) -> f64 {
     let mut level = vec![0_u32; structure.rows as usize];
     let (mut ahead, mut most) = (Ahead::new(structure), 0);
     for row in 0..structure.rows {
@@ -139,6 +153,11 @@ pub fn levels(structure: Structure) -> f64 {
         most = most.max(own);
     }
     most.into()
+}
+
+/// What is chosen for a structure's systems: a cube of few rows, as is simulated, would be solved by another kernel.
+fn chosen(structure: Structure) -> Algorithm {
+    if structure.kind == Kind::Laplacian { Algorithm::Ordered } else { Algorithm::Auto }
 }
 
 /// Whether the vectors that are multiplied with are more than the second-level cache holds.
@@ -190,7 +209,7 @@ fn read_at_random(launches: &mut [Counts], structure: Structure, operation: Oper
         Operation::SolveMany(true) => [1.0, 8.0 * COLUMNS as f64],
         Operation::SolveMany(false) => [COLUMNS as f64, 8.0],
         // Sampled blocks read at random in their share of the caches.
-        Operation::Spmm(_) | Operation::Transpose => return,
+        Operation::Spmm(_) | Operation::Transpose | Operation::Order => return,
     };
     let longest = launches.iter_mut().max_by(|one, other| one.sectors_read.total_cmp(&other.sectors_read));
     let (Kind::Random, Some(launch)) = (structure.kind, longest) else { return };
@@ -212,6 +231,18 @@ fn read_at_random(launches: &mut [Counts], structure: Structure, operation: Oper
     // one takes all of it.
     let lone = reads * (GRANULE - read.max(SECTOR)).max(0.0);
     launch.l2_read = Bytes(launch.l2_read.0.max(reads * read.max(SECTOR)) + lone);
+}
+
+/// The passes of an order's sort by levels and classes of rows, of which more levels take more.
+fn sorted(launches: &mut Vec<Counts>, [_, simulated, all]: [f64; 3]) {
+    let Some(last) = launches.iter().rposition(|launch| launch.kernel.starts_with("sort_pairs")) else {
+        return;
+    };
+    let here = launches.iter().filter(|launch| launch.kernel.starts_with("sort_pairs")).count();
+    let passes = |levels: f64| ((CLASSES * levels).log2().ceil() / DIGIT).ceil() as usize;
+    let more = passes(all).saturating_sub(passes(simulated).max(here));
+    let pass = launches[last].clone();
+    launches.splice(last..last, std::iter::repeat_n(pass, more));
 }
 
 /// The passes of the sort by columns of a transposition, of which more rows take more; and, of a random structure, what
@@ -244,16 +275,16 @@ pub fn count(
     let is_sampled = operation.is_sampled();
     let algorithm = operation.algorithm();
     if algorithm == Some(Algorithm::Levels) && structure.kind != Kind::Band {
-        return Err("levels that are large are launches of their own, those of a small matrix are not".into());
-    }
-    if matches!(operation, Operation::SolveMany(_)) && structure.kind == Kind::Laplacian {
-        return Err("a small cube is solved by another kernel than a large one".into());
+        return levels::count(structure, operation, counting);
     }
     let is_band = structure.kind == Kind::Band && algorithm.is_some();
     let sizes = match operation {
         _ if is_sampled => SAMPLED,
         _ if is_band => BAND,
         Operation::SolveMany(_) => MANY,
+        // Levels of a band are found row by row.
+        Operation::Order if structure.kind == Kind::Band => ORDERED_BAND,
+        Operation::Order => ORDERED,
         _ => WHOLE,
     };
     let smaller = sizes.map(|rows| shrunk(structure, rows));
@@ -267,11 +298,22 @@ pub fn count(
         return Err(format!("{} and {} differ in their launches", names[0], names[1]).into());
     }
     let [few, many] = smaller.map(|one| f64::from(one.rows));
+    // Sums of an order's rows are of its levels.
+    let numbers = match operation {
+        Operation::Order => [smaller[0], smaller[1], structure].map(level_count),
+        _ => [0.0; 3],
+    };
     let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: many as usize };
     let mut ways = HashMap::new();
     for (small, large) in of_small.iter().zip(&of_large) {
         let fixed = (small.blocks == large.blocks).then_some(large.blocks);
-        let scaled = scale((small, few), (large, many), f64::from(structure.rows), fixed)?;
+        let scaled = match numbers {
+            [few, many, all] if large.kernel.starts_with("scan") && few < many && many < all => {
+                let fixed = fixed.filter(|_| all < SCANNED);
+                scale((small, few), (large, many), all, fixed)?
+            }
+            _ => scale((small, few), (large, many), f64::from(structure.rows), fixed)?,
+        };
         for (launches, mut launch) in
             [(&mut counted.launches, scaled.counts), (&mut counted.smaller, scaled.smaller)]
         {
@@ -296,11 +338,18 @@ pub fn count(
         if operation == Operation::Transpose {
             transposed(launches, structure, many, counting.l2.0);
         }
+        if operation == Operation::Order {
+            sorted(launches, numbers);
+        }
     }
     Ok(counted)
 }
 
-fn simulate(
+/// What a structure's operation launches.
+///
+/// # Errors
+/// Those of the simulator.
+pub fn simulate(
     structure: Structure,
     operation: Operation,
     caches: Architecture,
@@ -357,7 +406,7 @@ fn simulate(
                 let layout = several(is_rows)?;
                 let rights = device.zeroed::<f64>(rows * COLUMNS)?;
                 let mut outs = device.zeroed::<f64>(rows * COLUMNS)?;
-                let mut analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored)?;
+                let mut analysis = Analysis::with(&a, Side::Lower, Diagonal::Stored, chosen(structure))?;
                 begin(&stream)?;
                 let (b, x) = (Matrix::new(&rights, layout)?, MatrixMut::new(&mut outs, layout)?);
                 analysis.solve_many(&stream, 1.0, b, x)?;
@@ -365,6 +414,11 @@ fn simulate(
             Operation::Transpose => {
                 begin(&stream)?;
                 drop(transpose(&a)?);
+            }
+            Operation::Order => {
+                let analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored)?;
+                begin(&stream)?;
+                drop(analysis.order_rows()?);
             }
         }
         Ok(stream.synchronize()?)
@@ -381,9 +435,9 @@ mod tests {
     #[test]
     fn levels_are_those_of_the_longest_way() {
         let cube = Structure { kind: Kind::Laplacian, rows: 216, a: 6, b: 0, drawn: false };
-        assert_eq!(levels(cube), 16.0);
+        assert_eq!(level_count(cube), 16.0);
         let band = Structure { kind: Kind::Band, rows: 50, a: 3, b: 0, drawn: false };
-        assert_eq!(levels(band), 50.0);
-        assert_eq!(levels(shrunk(Structure { rows: 1000, a: 10, ..cube }, 216)), 16.0);
+        assert_eq!(level_count(band), 50.0);
+        assert_eq!(level_count(shrunk(Structure { rows: 1000, a: 10, ..cube }, 216)), 16.0);
     }
 }

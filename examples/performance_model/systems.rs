@@ -1,0 +1,253 @@
+//! Counts of triangular systems, and of systems of one factor, which are two of them.
+//!
+//! Squares of rows on the diagonal are solved in a launch each, with products between. In a launch each block of
+//! threads has some rows of some right-hand sides: it takes off the products with the rows before, one tile of them
+//! after the other as they become known, and then solves for its own. So a block counts something for itself and
+//! something for each tile before it: systems of one and of two blocks of rows tell both. No block waits in the first.
+//!
+//! From the first block of rows to the last, each waits until it sees what the one before has stored, reads that,
+//! multiplies a tile, and solves for its rows, square after square:
+//!
+//! ```text
+//! chain     = t − 1                                   t: blocks of rows
+//! path      = (t − 1) · (fence + a read of X, the barriers of a tile and of the squares, the squares) + beyond · a tile
+//! a tile    = its rows one behind the other, by chains of multiply-adds, + its passes of shared memory
+//! squares   = 4 · (two chains of 16 multiply-adds, and two loads of shared memory before) + their passes
+//! beyond    = max(t − 1 − tiles of a multiprocessor, 0)     what it multiplies meanwhile its levels count
+//! ```
+//!
+//! What is stored has to have arrived before it is said that it is there, which takes another way to the second-level
+//! cache. The chains are those of the kernel's source (gpu-level3-kernels): of a tile a thread multiplies all 64 rows, in
+//! the narrow form a fourth of them. A block meets at barriers all along, so that what it reads of shared memory is part
+//! of the way. What its squares do is twice what a block does more than one of half of the rows.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+
+use gpu_benches::{factor, level3};
+use gpu_core::Device;
+use gpu_examples::predicted::{Counted, side_by_side};
+use gpu_linalg::plan::level3::{Form, Step, solve, solve_square};
+use gpu_linalg::variants::{trsm_square, trsm_square_scratch_len};
+use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, TriangleElement};
+use gpu_model::units::Bytes;
+use gpu_model::waves::{Counts, combined, simulated};
+
+use super::cases::Counting;
+use super::product::{Added, Product};
+
+/// Rows of a block of threads.
+const BLOCK: usize = 64;
+/// Rows that are simulated: half a block of them, one, and two.
+const ROWS: [usize; 3] = [BLOCK / 2, BLOCK, 2 * BLOCK];
+/// Squares of a block, and rows of a square.
+const SQUARES: f64 = 4.0;
+const SQUARE: f64 = 16.0;
+/// Registers of a thread: so many that two blocks of 256 threads fit, as these kernels ask for.
+const REGISTERS: u32 = 128;
+
+/// Systems with a triangle of `n` rows, on the left of so many right-hand sides.
+#[derive(Clone, Copy, Debug)]
+struct System {
+    n: usize,
+    columns: usize,
+    is_double: bool,
+    /// Whether all matrices are column-major.
+    by_columns: bool,
+    /// Whether the transposed triangle is meant, from the last row to the first.
+    backward: bool,
+}
+
+impl System {
+    fn bytes(&self) -> usize {
+        if self.is_double { 8 } else { 4 }
+    }
+
+    /// Rows of a square.
+    fn square(&self) -> usize {
+        solve_square(self.n, self.columns, self.is_double)
+    }
+
+    /// What solves for a square.
+    fn form(&self) -> Form {
+        Form::new(self.square(), self.columns, 1, self.n <= self.square())
+    }
+
+    /// Right-hand sides of a block of threads.
+    fn sides(&self) -> usize {
+        self.form().sides() as usize
+    }
+
+    fn layout(&self, rows: usize, columns: usize) -> Result<Layout, gpu_core::Error> {
+        if self.by_columns { Layout::column_major(rows, columns) } else { Layout::row_major(rows, columns) }
+    }
+
+    /// The product that takes `from` known rows off `rows` others: of column-major matrices the transposed one.
+    fn update(&self, rows: usize, from: usize) -> Product {
+        let (extents, transposed) = match self.by_columns {
+            true => ([self.columns, rows, from], [false, self.backward]),
+            false => ([rows, self.columns, from], [self.backward, false]),
+        };
+        Product { extents, transposed, kernel: None }
+    }
+}
+
+/// What a triangular system of a shape counts.
+///
+/// # Errors
+/// Those of the simulator; shapes that are not those of the figures.
+pub fn count(shape: level3::Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
+    if shape.right || shape.upper || shape.transposed || shape.gap > 0 {
+        return Err(format!("{shape}: only lower triangles on the left are counted").into());
+    }
+    let [n, columns] = shape.extents;
+    let is_double = shape.element == "f64";
+    all_of(&[System { n, columns, is_double, by_columns: false, backward: false }], counting)
+}
+
+/// What systems with one factor count.
+///
+/// # Errors
+/// Those of the simulator.
+pub fn of_factor(
+    shape: factor::Shape,
+    columns: usize,
+    counting: &Counting,
+) -> Result<Counted, Box<dyn Error>> {
+    let forward =
+        System { n: shape.n, columns, is_double: shape.element == "f64", by_columns: true, backward: false };
+    all_of(&[forward, System { backward: true, ..forward }], counting)
+}
+
+fn all_of(systems: &[System], counting: &Counting) -> Result<Counted, Box<dyn Error>> {
+    let Some(&first) = systems.first() else { return Err("there is no system".into()) };
+    let mut added = Added::new(counting);
+    let squares = match systems {
+        [one, two] => side_by_side([*one, *two], |system| square(system, counting))?.to_vec(),
+        _ => vec![square(first, counting)?],
+    };
+    let mut launches = Vec::new();
+    // Words by which blocks wait are cleared at once.
+    let blocks = first.n.div_ceil(BLOCK) * first.columns.div_ceil(first.sides());
+    launches.push(simulated::fill((systems.len() * blocks * size_of::<u32>()) as u64));
+    for (system, square) in systems.iter().zip(&squares) {
+        let mut products = BTreeMap::new();
+        // The largest first: others of its kernel are as many of its blocks.
+        let steps = solve(system.n, system.square(), system.backward);
+        let mut updates: Vec<[usize; 2]> = steps.iter().filter_map(update).collect();
+        updates.sort_unstable_by(|one, other| other.cmp(one));
+        updates.dedup();
+        for [rows, from] in updates {
+            let product = system.update(rows, from);
+            let counted = match system.is_double {
+                true => added.count::<f64>(product)?,
+                false => added.count::<f32>(product)?,
+            };
+            products.insert([rows, from], counted);
+        }
+        for step in &steps {
+            match update(step).and_then(|extents| products.get(&extents)) {
+                Some(counted) => launches.extend(counted.iter().cloned()),
+                None => launches.push(square.clone()),
+            }
+        }
+    }
+    Ok(Counted { smaller: launches.clone(), launches, simulated: ROWS[2] })
+}
+
+/// Rows that change in a product, and rows that are multiplied.
+fn update(step: &Step) -> Option<[usize; 2]> {
+    match step {
+        Step::Update { rows, from, .. } => Some([rows.len(), from.len()]),
+        Step::Diagonal { .. } => None,
+    }
+}
+
+/// What the launch of a square counts.
+fn square(system: System, counting: &Counting) -> Result<Counts, String> {
+    let run = |rows: usize| match system.is_double {
+        true => simulate::<f64>(system, rows, counting),
+        false => simulate::<f32>(system, rows, counting),
+    };
+    let [half, one] = [run(ROWS[0])?, run(ROWS[1])?];
+    let two = run(ROWS[2])?;
+    let rows = system.square();
+    let (t, groups) = (rows.div_ceil(BLOCK) as f64, system.columns.div_ceil(system.sides()) as f64);
+    // Two blocks of rows have a tile between them, t have t (t - 1) / 2.
+    let tiles = t * (t - 1.0) / 2.0;
+    let parts = [(one.clone(), groups * (t - 2.0 * tiles)), (two.clone(), groups * tiles)];
+    let mut launch = combined(&parts);
+    launch.blocks = (groups * t) as u64;
+    launch.registers = Some(REGISTERS);
+    launch.waits = one.waits;
+    launch.last = Default::default();
+    // Of two blocks half have the tile.
+    let of_tile = |of: fn(&Counts) -> f64| 2.0 * (of(&two) - of(&one)).max(0.0);
+    let of_squares = |of: fn(&Counts) -> f64| 2.0 * (of(&one) - of(&half)).max(0.0);
+    let (barriers, passes): (fn(&Counts) -> f64, fn(&Counts) -> f64) =
+        (|one| one.waits.shared, |one| one.wavefronts / one.blocks as f64);
+    let latency = counting.latency;
+    let add = if system.is_double { latency.double.0 } else { latency.single.0 };
+    let rows_of_tile = if system.form() == Form::Narrow { BLOCK as f64 / 4.0 } else { BLOCK as f64 };
+    let tile = rows_of_tile * add + latency.shared.0 + of_tile(passes);
+    let squares = SQUARES * 2.0 * (SQUARE * add + latency.shared.0) + of_squares(passes);
+    let multiprocessors = f64::from(counting.caches.multiprocessors);
+    let beyond = (t - 1.0 - groups * tiles / multiprocessors).max(0.0);
+    launch.chain = t - 1.0;
+    // The fence, and the read of X.
+    launch.path.l2 = 2.0 * (t - 1.0);
+    launch.path.shared = (t - 1.0) * (of_tile(barriers) + of_squares(barriers));
+    launch.path.computing = (t - 1.0) * squares + beyond * tile;
+    // The triangle and the right-hand sides are read once, as they fit into the second-level cache.
+    let bytes = system.bytes() as f64;
+    let (triangle, right) = ((rows * (rows + 1) / 2) as f64 * bytes, (rows * system.columns) as f64 * bytes);
+    let copies = if system.n > rows { 2.0 } else { 1.0 };
+    (launch.memory_read, launch.memory_written) = (Bytes(triangle + right), Bytes(copies * right));
+    launch.operations = (rows * rows * system.columns) as f64;
+    if system.is_double {
+        // A unit for two operations of 32 bits does one of 64.
+        launch.operations *= 2.0;
+    }
+    Ok(launch)
+}
+
+/// So many rows, of the right-hand sides of a block.
+fn simulate<T: TriangleElement>(system: System, rows: usize, counting: &Counting) -> Result<Counts, String> {
+    let run = || -> Result<Device, Box<dyn Error>> {
+        let device = Device::simulator_with(simulated::config(counting.caches));
+        let columns = system.columns.min(system.sides());
+        let [of_a, of_b] = [system.layout(rows, rows)?, system.layout(rows, columns)?];
+        let wide = system.form() == Form::Wide;
+        let mut host = vec![T::ZERO; of_a.span()];
+        (0..rows).for_each(|at| host[of_a.index(at, at)] = T::ONE);
+        let (a, mut b, mut info) =
+            (device.upload(&host)?, device.zeroed::<T>(of_b.span())?, device.alloc(1)?);
+        let mut scratch = device.alloc(trsm_square_scratch_len::<T>(wide, of_b)?)?;
+        let (a, b) = (Matrix::new(&a, of_a)?, MatrixMut::new(&mut b, of_b)?);
+        let (triangle, a) =
+            if system.backward { (Triangle::Upper, a.transposed()) } else { (Triangle::Lower, a) };
+        let stream = device.default_stream();
+        trsm_square(&stream, wide, triangle, T::ONE, a, b, &mut info, &mut scratch)?;
+        Ok(device)
+    };
+    let launches = counting.counts(&run().map_err(|error| error.to_string())?)?;
+    let [launch] = &launches[..] else { return Err(format!("{system:?}: {rows} rows are several launches")) };
+    Ok(launch.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Products of column-major matrices are the transposed ones, and few right-hand sides have all rows in a launch.
+    #[test]
+    fn systems_are_cut_as_they_are_solved() {
+        let system = System { n: 512, columns: 512, is_double: true, by_columns: false, backward: false };
+        assert_eq!((system.square(), system.form()), (512, Form::Wide));
+        assert_eq!((system.update(64, 128).extents, system.sides()), ([64, 512, 128], 32));
+        let one = System { n: 4096, columns: 1, by_columns: true, backward: true, ..system };
+        assert_eq!((one.square(), one.form(), one.sides()), (4096, Form::Narrow, 4));
+        let product = one.update(64, 128);
+        assert_eq!((product.extents, product.transposed), ([1, 64, 128], [false, true]));
+    }
+}
