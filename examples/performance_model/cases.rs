@@ -34,8 +34,11 @@ const SAMPLED: usize = 1 << 22;
 const SHARED: usize = 1 << 24;
 /// The bytes that those have at most.
 const SAMPLED_BYTES: usize = 1 << 24;
-/// Blocks of such a sample, and of one whose blocks are few and have much of an array each.
+/// Blocks of such a sample.
 const BLOCKS: u32 = 8;
+/// The same of blocks that take long: a prediction is to take no more than some two seconds.
+const SLOW_BLOCKS: u32 = 4;
+/// The same of blocks that are few and have much of an array each.
 const LONG_BLOCKS: u32 = 1;
 
 /// What a case computes, in 32-bit operations, where that is known. A unit for two 32-bit operations does one of `f64`;
@@ -279,7 +282,11 @@ impl Counting {
             Op::Segments => SHARED,
             _ => SAMPLED.min(SAMPLED_BYTES / element_bytes(case)),
         };
-        let blocks = if case.op == Op::Histogram { LONG_BLOCKS } else { BLOCKS };
+        let blocks = match case.op {
+            Op::Histogram => LONG_BLOCKS,
+            Op::Filter11 => SLOW_BLOCKS,
+            _ => BLOCKS,
+        };
         let (mut counted, bytes) = self.scaled_from(case, most, Some(blocks))?;
         for launches in [&mut counted.launches, &mut counted.smaller] {
             if let [launch] = &mut launches[..] {
