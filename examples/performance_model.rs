@@ -136,7 +136,7 @@ struct Options {
     #[arg(long)]
     variants: bool,
     /// Leave out the shapes that have programs of their own: selections, sorts of segments, products on the tensor
-    /// cores, factors, updates, sparse matrices
+    /// cores, factors, bands, updates, triangular systems, sparse matrices
     #[arg(long)]
     no_shapes: bool,
     /// Only the first of so many kernels each, or of shapes of the table of `gemm`: less to simulate

@@ -1,4 +1,5 @@
-//! Counts of symmetric updates, as of products: as large as they are, but with short sums, by a few blocks.
+//! Counts of symmetric updates, as of products: as large as they are, but with short sums, by a few blocks. Triangular
+//! systems have counts of their own ([`systems`]).
 
 use std::error::Error;
 
