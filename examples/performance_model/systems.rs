@@ -184,8 +184,8 @@ fn square(system: System, counting: &Counting) -> Result<Counts, String> {
     // Of two blocks half have the tile.
     let of_tile = |of: fn(&Counts) -> f64| 2.0 * (of(&two) - of(&one)).max(0.0);
     let of_squares = |of: fn(&Counts) -> f64| 2.0 * (of(&one) - of(&half)).max(0.0);
-    let (barriers, passes): (fn(&Counts) -> f64, fn(&Counts) -> f64) =
-        (|one| one.waits.shared, |one| one.wavefronts / one.blocks as f64);
+    let barriers: fn(&Counts) -> f64 = |one| one.waits.shared;
+    let passes: fn(&Counts) -> f64 = |one| one.wavefronts / one.blocks as f64;
     let latency = counting.latency;
     let add = if system.is_double { latency.double.0 } else { latency.single.0 };
     let rows_of_tile = if system.form() == Form::Narrow { BLOCK as f64 / 4.0 } else { BLOCK as f64 };
