@@ -10,6 +10,9 @@ pub mod skyline;
 pub mod tensor;
 pub mod triangle;
 
+use std::cell::Cell;
+use std::thread::LocalKey;
+
 use crate::error::Error;
 
 /// The most blocks of a launch.
@@ -31,4 +34,20 @@ pub(crate) fn blocks(blocks: u128) -> Result<u32, Error> {
         .ok()
         .filter(|&blocks| blocks <= MAX_BLOCKS)
         .ok_or(Error::TooManyBlocks { blocks, limit: MAX_BLOCKS })
+}
+
+/// What was found for the last question where this is the same, or else what is found now.
+pub(crate) fn kept<Q: Copy + PartialEq, A: Copy>(
+    last: &'static LocalKey<Cell<Option<(Q, A)>>>,
+    question: Q,
+    find: impl FnOnce() -> A,
+) -> A {
+    match last.get() {
+        Some((asked, found)) if asked == question => found,
+        _ => {
+            let found = find();
+            last.set(Some((question, found)));
+            found
+        }
+    }
 }

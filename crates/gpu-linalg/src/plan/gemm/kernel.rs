@@ -9,8 +9,8 @@ use gpu_linalg_kernels::gemm::{
     large, short, small,
 };
 
+use super::super::kept;
 use super::cost::{Shape, clocks};
-use super::kept;
 
 /// Which kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

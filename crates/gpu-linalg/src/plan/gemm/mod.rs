@@ -10,9 +10,6 @@ pub use split::Split;
 pub use vector::AsVector;
 pub(crate) use vector::scratch_len as vector_scratch_len;
 
-use std::cell::Cell;
-use std::thread::LocalKey;
-
 use gpu_core::Capability;
 use gpu_linalg_kernels::gemm::{
     ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, aligned, grid, is_folded, large,
@@ -24,22 +21,6 @@ use crate::api::Triangle;
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::matrix::{BatchLayout, Order};
-
-/// What was found for the last question where this is the same, or else what is found now.
-fn kept<Q: Copy + PartialEq, A: Copy>(
-    last: &'static LocalKey<Cell<Option<(Q, A)>>>,
-    question: Q,
-    find: impl FnOnce() -> A,
-) -> A {
-    match last.get() {
-        Some((asked, found)) if asked == question => found,
-        _ => {
-            let found = find();
-            last.set(Some((question, found)));
-            found
-        }
-    }
-}
 
 /// The launches of a product.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use gpu_linalg_kernels::gemm::GEMM_FLAT_F32;
 
+use super::super::kept;
 use super::cost::{Shape, clocks_of_parts};
-use super::kept;
 use super::kernel::{MOST_SHORT, OfCut};
 
 /// Parts are multiples of so much: of every kernel's stage.

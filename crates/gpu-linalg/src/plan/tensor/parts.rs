@@ -1,6 +1,10 @@
 //! Which products have a kernel of their own because a factor is thin, and into how many parts sums are cut.
 
+use std::cell::Cell;
+
 use gpu_tensor_kernels::{THIN_TILE, TILE};
+
+use super::super::kept;
 
 /// Whether a factor of a product, of m rows, n columns and sums of k, is thin: the other one is read once then, at the
 /// rate of the memory, as it lies.
@@ -36,7 +40,20 @@ pub(super) fn thin_saves(bytes: usize, copied: [bool; 2], [m, n, k]: [u32; 3], c
 
 /// How many parts the sums of a product are cut into, and the length of each but the last: more than one where C
 /// has too few tiles for a GPU's multiprocessors. A function of the shapes alone, of which C is row-major.
-pub fn split(bytes: usize, [m, n, k]: [u32; 3], count: usize) -> (u32, u32) {
+pub fn split(bytes: usize, shape: [u32; 3], count: usize) -> (u32, u32) {
+    kept(&LAST, (bytes, shape, count), || search(bytes, shape, count))
+}
+
+/// The type's bytes, the shape, the number of products.
+type Asked = (usize, [u32; 3], usize);
+
+thread_local! {
+    /// The cut that was asked for last. A search takes longer than a launch where sums are long, and one product asks for
+    /// its cut several times; the next one often has the same shape.
+    static LAST: Cell<Option<(Asked, (u32, u32))>> = const { Cell::new(None) };
+}
+
+fn search(bytes: usize, [m, n, k]: [u32; 3], count: usize) -> (u32, u32) {
     let depth = 128 / bytes as u32;
     let steps = k.div_ceil(depth);
     let elements = f64::from(m) * f64::from(n) * count as f64;
