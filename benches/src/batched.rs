@@ -48,7 +48,8 @@ impl Shape {
     /// Those of the device; if `is_checked`, a result that is not within the bound of its sum.
     pub fn measure(&self, device: &Device, is_checked: bool) -> Result<f64, Error> {
         let unit = |at: usize| (split_mix(SEED, at as u64) >> 40) as f32 / (1 << 23) as f32 - 1.0;
-        // Units of a sum's rounding: of 16-bit results half a unit of theirs comes on top; of tf32's factors two of 2^-11.
+        // What comes on top of a sum's roundings: of 16-bit results half a unit of theirs, of tf32's factors two of
+        // 2^-11 and their product.
         match self.element {
             "f32" => self.of_type(device, is_checked, unit, f64::from, 0.0, |stream, a, b, c, starts| {
                 gemm_batched(stream, 1.0, a, b, 0.0, c, starts)

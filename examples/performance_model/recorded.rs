@@ -62,7 +62,18 @@ pub const SOURCES: [Source; 2] = [
             "23",
         ],
         measured: results!("h200": "27-subjects"),
-        shapes: results!("h200": "23-shapes", "25", "26", "26-tensor", "27", "27-aligned", "27-large", "27-batches", "28"),
+        shapes: results![
+            "h200":
+            "23-shapes",
+            "25",
+            "26",
+            "26-tensor",
+            "27",
+            "27-aligned",
+            "27-large",
+            "27-batches",
+            "28",
+        ],
         tiles: None,
     },
     Source {

@@ -10,16 +10,16 @@
 //!
 //! ```text
 //! chain     = t − 1                                   t: blocks of rows
-//! path      = (t − 1) · (fence + a read of X, the barriers of a tile and of the squares, the squares) + beyond · a tile
+//! path      = (t − 1) · (fence + a read of X, barriers of a tile and of squares, the squares) + beyond · a tile
 //! a tile    = its rows one behind the other, by chains of multiply-adds, + its passes of shared memory
 //! squares   = 4 · (two chains of 16 multiply-adds, and two loads of shared memory before) + their passes
 //! beyond    = max(t − 1 − tiles of a multiprocessor, 0)     what it multiplies meanwhile its levels count
 //! ```
 //!
 //! What is stored has to have arrived before it is said that it is there, which takes another way to the second-level
-//! cache. The chains are those of the kernel's source (gpu-level3-kernels): of a tile a thread multiplies all 64 rows, in
-//! the narrow form a fourth of them. A block meets at barriers all along, so that what it reads of shared memory is part
-//! of the way. What its squares do is twice what a block does more than one of half of the rows.
+//! cache. The chains are those of the kernel's source (gpu-level3-kernels): of a tile a thread multiplies all 64 rows,
+//! in the narrow form a fourth of them. A block meets at barriers all along, so that what it reads of shared memory is
+//! part of the way. What its squares do is twice what a block does more than one of half of the rows.
 
 use std::collections::BTreeMap;
 use std::error::Error;

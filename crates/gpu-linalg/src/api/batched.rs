@@ -15,7 +15,8 @@ use crate::reference;
 use crate::tensor::launch::{self as tensor_launch, Kernels, TensorElement, TensorOutput};
 
 /// Where the matrices of a batch of products start: what BLAS libraries call a batch by arrays of pointers
-/// (`gemmBatched`), here with numbers of elements from the start of A's, B's and C's memory, so that they can be checked.
+/// (`gemmBatched`), here with numbers of elements from the start of A's, B's and C's memory, so that they can be
+/// checked.
 ///
 /// Made once on the host, and used for as many products as have these starts. A factor may be used by several products;
 /// the matrices that are written must be apart.
@@ -91,11 +92,11 @@ unsafe impl Resources for BatchStarts {
     }
 }
 
-/// `C = alpha · A · B + beta · C` on `stream` for the matrices that start where `starts` says, behind the first elements
-/// of `a`, `b` and `c`, which say how each of them lies.
+/// `C = alpha · A · B + beta · C` on `stream` for the matrices that start where `starts` says, behind the first
+/// elements of `a`, `b` and `c`, which say how each of them lies.
 ///
-/// Shapes, layouts, `alpha` and `beta` are those of [`gemm`](crate::gemm()), which takes batches at a constant distance.
-/// Each sum is one chain of fused multiply-adds over ascending `k`: every device gives the same bits, those of `gemm`
+/// Shapes, layouts, `alpha` and `beta` are those of [`gemm`](crate::gemm()), which takes batches at a constant
+/// distance. Each sum is one chain of fused multiply-adds over ascending `k`: every device gives the same bits, those of `gemm`
 /// where that does not cut its sums. No scratch memory is needed. Neither allocates device memory nor waits.
 ///
 /// # Errors
@@ -129,8 +130,8 @@ pub fn gemm_batched<T: RealElement>(
     launch::gemm(stream, &plan, alpha, a, b, beta, c, Some(starts.table.view()), (&mut [][..]).into())
 }
 
-/// [`gemm_batched`] of factors of 16-bit floats, on the tensor cores: shapes, layouts, `alpha`, `beta` and devices are those of
-/// [`gemm_tensor`](crate::gemm_tensor()), so is the error.
+/// [`gemm_batched`] of factors of 16-bit floats, on the tensor cores: shapes, layouts, `alpha`, `beta` and devices are
+/// those of [`gemm_tensor`](crate::gemm_tensor()), so is the error.
 ///
 /// Each sum is one chain over ascending `k`, on the CPU and in the simulator. Factors are read where they lie, by 16
 /// bytes where starts and lines allow that; the copy engine of 9.0 wants a constant distance, which is what
@@ -167,8 +168,8 @@ pub fn gemm_tensor_batched<T: TensorElement, C: TensorOutput<T>>(
     })
 }
 
-/// [`gemm_batched`] of factors of `f32` that are rounded to tf32, on the tensor cores: with the error and the devices of
-/// [`gemm_tf32`](crate::gemm_tf32()), and otherwise as [`gemm_tensor_batched`].
+/// [`gemm_batched`] of factors of `f32` that are rounded to tf32, on the tensor cores: with the error and the devices
+/// of [`gemm_tf32`](crate::gemm_tf32()), and otherwise as [`gemm_tensor_batched`].
 ///
 /// # Errors
 /// As [`gemm_tensor_batched`].
@@ -200,8 +201,8 @@ pub fn gemm_tf32_batched(
     })
 }
 
-/// [`gemm_batched`] of factors of `i8` and a C of `i32`, on the tensor cores: exact but for what wraps at 2³¹, and the same
-/// bits on every device, as [`gemm_i8`](crate::gemm_i8()).
+/// [`gemm_batched`] of factors of `i8` and a C of `i32`, on the tensor cores: exact but for what wraps at 2³¹, and the
+/// same bits on every device, as [`gemm_i8`](crate::gemm_i8()).
 ///
 /// The tensor cores take bytes along `k` only: with A row-major and B column-major products are fastest.
 ///

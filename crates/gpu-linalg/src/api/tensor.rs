@@ -30,11 +30,11 @@ use crate::variants::TensorVariant;
 /// `2 k u Σ |a| |b|` of the exact sum, then scaled by `alpha` and rounded to C's type.
 ///
 /// # Devices
-/// Compute capability 8.0 and later, for `f16` 7.5, whose kernel reads factors where they lie. Where C has at most 32 rows or columns, factors are read where they lie. Of other
-/// products the copy engine of 9.0 takes factors whose addresses, leading dimensions and strides of batches are
-/// multiples of 16 bytes; others are copied into `scratch` first where that pays (`plan::pack`, `plan::tensor`),
-/// which changes no bit, or go element by element. Before that it is an error that says so; [`gemm`](crate::gemm()) of
-/// `f32` runs everywhere.
+/// Compute capability 8.0 and later, for `f16` 7.5, whose kernel reads factors where they lie. Where C has at most 32
+/// rows or columns, factors are read where they lie. Of other products the copy engine of 9.0 takes factors whose
+/// addresses, leading dimensions and strides of batches are multiples of 16 bytes; others are copied into `scratch`
+/// first where that pays (`plan::pack`, `plan::tensor`), which changes no bit, or go element by element. Before that it
+/// is an error that says so; [`gemm`](crate::gemm()) of `f32` runs everywhere.
 ///
 /// # Errors
 /// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],

@@ -48,8 +48,8 @@ pub fn split(bytes: usize, shape: [u32; 3], count: usize) -> (u32, u32) {
 type Asked = (usize, [u32; 3], usize);
 
 thread_local! {
-    /// The cut that was asked for last. A search takes longer than a launch where sums are long, and one product asks for
-    /// its cut several times; the next one often has the same shape.
+    /// The cut that was asked for last. A search takes longer than a launch where sums are long, and one product asks
+    /// for its cut several times; the next one often has the same shape.
     static LAST: Cell<Option<(Asked, (u32, u32))>> = const { Cell::new(None) };
 }
 
