@@ -20,8 +20,8 @@
 //!
 //! # 16-bit floats
 //!
-//! [`m16n8k16`] multiplies `f16` or, from capability 8.0 on, `bf16`, with `f32` sums. A word holds two elements, the first in
-//! its low half:
+//! [`m16n8k16`] multiplies `f16` or, from capability 8.0 on, `bf16`, with `f32` sums. A word holds two elements, the
+//! first in its low half:
 //!
 //! | fragment | word `i` of a lane |
 //! |---|---|
@@ -68,8 +68,8 @@ pub fn m16n8k16<T: Half + Factor>(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32
 /// [`f32`], cut to tf32 (10 bits of mantissa), and 32 of `i8`. Sums are `f32`, as bits, and of integers `i32`, which wrap.
 ///
 /// The words of a lane lie where they do for [`m16n8k16`], a word being two, one or four elements along `k`; [`load_matrices`]
-/// brings those of any type that is contiguous along `k`. Capability 8.0; of `f16` 7.5. In the simulator products are added one after the
-/// other over ascending `k`.
+/// brings those of any type that is contiguous along `k`. Capability 8.0; of `f16` 7.5. In the simulator products are
+/// added one after the other over ascending `k`.
 #[inline(always)]
 #[must_use]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]

@@ -72,6 +72,7 @@ pub(crate) fn finish<T: Output, E: Epilogue<T::Scale>>(
         let mut number = thread / vectors * length;
         let end = product.parts.min(number + length);
         let mut sum = [T::Scale::default(); VECTOR as usize];
+        // Mutants: in one more turn no part is left.
         while number < end {
             number = rolled(number);
             // All are on their way before the first is there.
@@ -84,6 +85,7 @@ pub(crate) fn finish<T: Output, E: Epilogue<T::Scale>>(
                         values[at] = source.read_vec(0);
                     } else {
                         unroll::<{ VECTOR as usize - 1 }>(|right| {
+                            // Mutants: one more is of a line's end, and not written.
                             if column + (right as u32) < product.n {
                                 values[at][right] = source.read(right as u32);
                             }
@@ -92,6 +94,7 @@ pub(crate) fn finish<T: Output, E: Epilogue<T::Scale>>(
                 }
             });
             unroll::<TOGETHER>(|at| {
+                // Mutants: one more is zero, and no sum is -0.
                 if number + (at as u32) < end {
                     unroll::<{ VECTOR as usize }>(|right| sum[right] = T::add(sum[right], values[at][right]));
                 }

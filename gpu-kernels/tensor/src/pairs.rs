@@ -146,6 +146,7 @@ pub(crate) fn product<T: Output + Half, E: Epilogue<T::Scale>>(
             // The same for all tiles: what one way has staged is not in the other's.
             if (product.vectors == 2) & !T::reads(beta) & !epilogue.is_asked() {
                 // The second block of the last pair may have no rows.
+                // Mutants: the copy engine writes nothing outside of C.
                 if row < product.m {
                     copy_out(&target, lines, &sums, place);
                 }

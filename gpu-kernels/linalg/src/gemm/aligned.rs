@@ -206,6 +206,7 @@ pub(super) fn aligned<
     let stages = shared::dynamic().array::<f64>(STAGES * stage_len);
 
     let place = block_place::<BM, BN>(&product);
+    // Mutants: a tile right behind the last column has nothing to read, and nothing to write.
     if place.column >= product.n {
         return;
     }
@@ -238,6 +239,7 @@ pub(super) fn aligned<
     unroll::<TN>(|j| unroll::<2>(|side| b[j][side] = of_b(0, 0, 2 * j + side).map(Hidden::hidden)));
     let mut read = 0;
     let mut k = 0;
+    // Mutants: one stage more is of zeros.
     while k < depth {
         // Behind the last barrier nobody reads the stage before this one any longer: it is filled again.
         let left = depth.saturating_sub(k + (STAGES - 1) * DEPTH);

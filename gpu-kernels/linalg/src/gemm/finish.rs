@@ -56,6 +56,7 @@ pub(super) fn finish<T: Float>(partials: Global<T>, c: GlobalMut<T>, parts: &Par
         // No part is -0, so a zero before the first changes nothing.
         let mut sum = T::ZERO;
         let mut left = parts.parts;
+        // Mutants: a flight that is not taken at once comes one by one, in the same order.
         while left >= FLIGHT {
             let values: [T; FLIGHT as usize] =
                 core::array::from_fn(|part| partials.offset(part as u64 * parts.part).read(0));

@@ -162,6 +162,7 @@ pub(super) fn large<const A: u32, const B: u32>(
     const { assert!(held_len(THREADS, COLUMNS, 4) <= STAGES * STAGE) };
     let stages = shared::dynamic().array::<f32>(STAGES * STAGE);
     let place = block_place::<SIDE, SIDE>(&product);
+    // Mutants: a tile right behind the last column has nothing to read, and nothing to write.
     if place.column >= product.n {
         return;
     }
@@ -196,6 +197,7 @@ pub(super) fn large<const A: u32, const B: u32>(
     let (mut a, mut b) = (a.map(Hidden::hidden), b.map(Hidden::hidden));
     let mut stage = 0;
     let mut k = 0;
+    // Mutants: one stage more is of zeros.
     while k < depth {
         // Behind the last barrier nobody reads the stage before this one any longer: it is filled again, with elements
         // at once and with vectors in halves, three steps apart: what the assembler makes of it is the fastest so.

@@ -36,5 +36,5 @@ mod tiled;
 pub use finish::{FINISH_THREADS, Parts};
 pub use instances::*;
 pub use operand::{ALL, LOWER, Operand, Product, UPPER};
-pub use place::{grid, is_folded};
+pub use place::grid;
 pub use tiled::Tile;

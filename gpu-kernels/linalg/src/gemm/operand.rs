@@ -234,6 +234,7 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         };
         let items = const { ROWS * BK / THREADS / N as u32 };
         // More are a loop: as fast, and shorter.
+        // Mutants: either way copies the same.
         if items <= 16 {
             unroll::<16>(|item| {
                 if (item as u32) < items {

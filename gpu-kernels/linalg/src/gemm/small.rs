@@ -95,6 +95,7 @@ fn put<T: Float, const V: usize, const LOADS: usize>(
     if operand.along_k != 0 {
         unroll::<LOADS>(|at| {
             let (row, k) = (warp + (at % 4) as u32 * WARPS, lane + (at / 4) as u32 * 32);
+            // Mutants: one more is written where there is room, and nobody reads it.
             if (at / 4) as u32 * 32 < depth {
                 to.write(row * pitch(V) + k, held[at]);
             }
@@ -102,6 +103,7 @@ fn put<T: Float, const V: usize, const LOADS: usize>(
     } else {
         unroll::<LOADS>(|vector| {
             let k = (warp + vector as u32 * WARPS) * V as u32;
+            // Mutants: what is one more is behind the depth; there is room, and nobody reads it.
             if vector < LOADS / V && k < depth {
                 let values: [T; V] = core::array::from_fn(|v| held[(vector * V + v) % LOADS]);
                 to.write_vec(lane * pitch(V) + k, values);

@@ -15,7 +15,7 @@ use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, rolled, unroll};
 
 use super::operand::{Copier, Product};
-use super::place::{block_place, is_folded};
+use super::place::block_place;
 use super::store::{held_len, store};
 
 /// Lanes of a warp along the rows of C.
@@ -135,12 +135,7 @@ pub(super) fn tiled<
     let stages = shared::dynamic().array::<T>(STAGES * stage_len);
 
     let place = block_place::<BM, BN>(&product);
-    let is_outside = if const { is_folded(BN) } {
-        place.column >= product.n
-    } else {
-        product.leaves_out((place.row, place.column), [BM, BN])
-    };
-    if is_outside {
+    if place.column >= product.n {
         return;
     }
     let (a, b) = (place.factor(a, &product.a), place.factor(b, &product.b));

@@ -100,6 +100,7 @@ impl<const E: usize> Elements<E> {
         let (is_row, left) = (k + self.k < b.k, b.extent - b.first);
         unroll::<E>(|at| {
             let column = 8 * at as u32;
+            // Mutants: one more group is of zeros, where there is room.
             if column < columns {
                 let is_there = is_row && column + self.column < left;
                 let place = column * const { Factor::<T>::ALONG_PITCH };

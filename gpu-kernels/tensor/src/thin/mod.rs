@@ -218,6 +218,7 @@ pub(crate) fn product<T: Output, F: Epilogue<T::Scale>, const N: usize, const PE
     let mut sums = [0; SUMS];
     let mut of_b = [T::default(); E];
     // Of few columns only some of the fragments are computed.
+    // Mutants: of the others the sums are not written.
     let of_fragments = if columns > 8 { tile_columns } else { 8 };
     let mut step = 0;
     // Copies are two stages ahead, in one place of the code: they are most of it.

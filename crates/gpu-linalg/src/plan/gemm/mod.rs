@@ -12,7 +12,7 @@ pub(crate) use vector::scratch_len as vector_scratch_len;
 
 use gpu_core::Capability;
 use gpu_linalg_kernels::gemm::{
-    ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, aligned, grid, is_folded, large,
+    ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, aligned, grid, large,
 };
 use gpu_std::launch::LaunchConfig;
 
@@ -311,8 +311,7 @@ impl Seen {
             };
         }
         // Blocks of short sums find out by themselves that they have nothing to do.
-        let is_folded = kernel != Kernel::Short && is_folded(tile.columns);
-        let folded = if is_folded { triangle } else { ALL };
+        let folded = if kernel == Kernel::Short { ALL } else { triangle };
         let [down, across] = kernel.tiles(m, n, bytes);
         let [down, across] = grid(down, across, folded).map(u128::from);
         let blocks = blocks(down * across * count as u128 * u128::from(parts))?;
