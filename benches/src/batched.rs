@@ -135,7 +135,9 @@ impl Shape {
                 let epsilon = if self.element == "f64" { f64::EPSILON } else { f32::EPSILON.into() };
                 let bound = (2.0 * k as f64 * epsilon + of_types) * sizes;
                 let actual = widen(actual[from_c + of_c.index(row, column)]);
-                if !((actual - sum).abs() <= bound) {
+                // NaN is not.
+                let is_right = (actual - sum).abs() <= bound;
+                if !is_right {
                     let what = format!("{self}: {number}, ({row}, {column}) is {actual:?}, expected {sum:?}");
                     return Err(Error::WrongShape(what));
                 }
