@@ -120,8 +120,8 @@ pub struct Product {
     pub c_part: u64,
     /// Which elements of C are computed: [`ALL`], [`LOWER`] or [`UPPER`]. The others are neither read nor written.
     pub triangle: u32,
-    /// Blocks of each product, where a table says where its matrices start; zero: the matrices have strides. See
-    /// [`listed`](super::place::listed).
+    /// Blocks of each product, where a table says where its matrices start; zero: the matrices have strides. The table
+    /// has three words for each product: the first elements of its factors and of its C, counted from the arguments'.
     pub listed: u32,
     /// Which word of the table's entries is A's, 0 or 1; the other one is B's.
     pub listed_a: u32,
