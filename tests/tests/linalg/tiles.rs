@@ -3,7 +3,7 @@
 use gpu_core::Device;
 use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS, Plan, Split, Sums};
 use gpu_linalg::variants::gemm_tiles;
-use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Order, Triangle};
+use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Order, Triangle, syrk_scratch_len};
 use gpu_linalg_kernels::gemm::{
     GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
     GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, Tile, aligned, large, linalg_gemm_aligned_nn_f64,
@@ -14,6 +14,7 @@ use gpu_linalg_kernels::gemm::{
 
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
+use gpu_tests::data::random;
 
 use super::basics::{Number, ORDERS, by_tiles, check, layout, one, values};
 
@@ -282,6 +283,55 @@ fn sums_that_are_cut_f32() {
 fn sums_that_are_cut_f64() {
     assert!(Split::new(8, [7, 9, 700], 1).parts > 1 && Split::new(8, [70, 20, 515], 2).parts > 1);
     cut_sums::<f64>("sums_that_are_cut_f64");
+}
+
+/// Of a square C a triangle, by a kernel of choice, of small integers: these are exact in any order. The other
+/// triangle and what is between lines stay as they are.
+fn exact_triangles<T: Number>(device: &Device, kernel: Kernel, (n, k): (usize, usize)) {
+    let small = |seed, len| (0..len).map(|at| T::of((random(seed, at) % 5) as f32 - 2.0)).collect::<Vec<T>>();
+    for (case, triangle) in
+        [Triangle::Lower, Triangle::Upper, Triangle::Lower, Triangle::Upper].into_iter().enumerate()
+    {
+        let [a, b, c] = [case, case ^ (case / 2), case / 2].map(|order| ORDERS[order % 2]);
+        let layouts = [layout(n, k, a, 0), layout(k, n, b, 0), layout(n, n, c, case % 2)].map(one);
+        let [a, b, c] = layouts;
+        let (a_values, b_values) = (small(1, a.matrix.span()), small(2, b.matrix.span()));
+        let old = small(3, c.matrix.span());
+        let mut expected = old.clone();
+        let (alpha, beta) = (T::of(2.0), T::of(-1.0));
+        by_tiles(alpha, (&a_values, a), (&b_values, b), beta, (&mut expected, c));
+        for (row, column) in (0..n).flat_map(|row| (0..n).map(move |column| (row, column))) {
+            if !triangle.holds(row, column) {
+                let index = c.matrix.index(row, column);
+                expected[index] = old[index];
+            }
+        }
+
+        let (a_device, b_device) = (device.upload(&a_values).unwrap(), device.upload(&b_values).unwrap());
+        let mut c_device = device.upload(&old).unwrap();
+        let mut scratch = device.upload(&vec![T::of(f32::NAN); syrk_scratch_len::<T>(k, c)]).unwrap();
+        let (a, b) = (Batch::new(&a_device, a).unwrap(), Batch::new(&b_device, b).unwrap());
+        let (c, stream) = (BatchMut::new(&mut c_device, c).unwrap(), device.default_stream());
+        gemm_tiles(&stream, kernel, Some(triangle), alpha, a, b, beta, c, &mut scratch).unwrap();
+        let context = format!("{triangle:?} of {layouts:?} on {}", device.name());
+        assert_same_bits(&c_device.to_vec().unwrap(), &expected, &context);
+    }
+}
+
+#[test]
+fn triangles_of_short_sums_and_of_cut_ones() {
+    for (bytes, n) in [(4, 40), (8, 40)] {
+        assert!(Split::of_part(bytes, 700, one(layout(n, n, Order::RowMajor, 0)), true).parts > 1);
+    }
+    for_each("triangles_of_short_sums_and_of_cut_ones", |device| {
+        exact_triangles::<f32>(device, Kernel::Small, (40, 700));
+        exact_triangles::<f64>(device, Kernel::Small, (40, 700));
+        // Tiles on both sides of the diagonal, and right behind it.
+        for n in [20, 130] {
+            exact_triangles::<f32>(device, Kernel::Short, (n, 3));
+            exact_triangles::<f64>(device, Kernel::Short, (n, 3));
+        }
+    });
 }
 
 /// No access of the inner loops takes more passes through the 32 banks of shared memory than its bytes need: neither

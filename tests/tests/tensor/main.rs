@@ -11,6 +11,7 @@ mod tf32;
 use std::time::Instant;
 
 use gpu_core::Device;
+use gpu_linalg::plan::tensor::split;
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, TensorElement, TensorOutput, bf16, f16,
@@ -292,6 +293,21 @@ fn products_of_thin_factors_are_exact() {
             if number % 4 == 0 {
                 exact::<f16, f32>(device, None, case);
             }
+        }
+    });
+}
+
+/// Nothing lies behind the last lines of factors whose inner stages are copied without a look at their ends.
+#[test]
+fn thin_factors_end_with_their_last_lines() {
+    let shape = [40, 33, 321];
+    assert_eq!(split(2, shape.map(|extent| extent as u32), 1).0, 1, "a part may have no inner stage");
+    for_each("thin_factors_end_with_their_last_lines", |device| {
+        for order in 0..4 {
+            let columns = [order & 1 != 0, order & 2 != 0, order == 3];
+            let (odd, starts) = ([true; 2], [0; 2]);
+            let case = Case { shape, columns, count: 1, odd, dense: true, starts, alpha: 1.0, beta: 0.0 };
+            exact::<bf16, f32>(device, Some(TensorVariant::Thin), case);
         }
     });
 }
