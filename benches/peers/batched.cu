@@ -1,5 +1,6 @@
 // cuBLAS's products of batches by arrays of pointers at the shapes that `batched --list` prints, on standard input:
-// nvcc -O3 -std=c++17 -arch=native batched.cu -lcublas. Prints each line with its peer and the milliseconds of a launch.
+// nvcc -O3 -std=c++17 -arch=native batched.cu -lcublas. Prints each line with its peer and the milliseconds of a
+// launch.
 #include <cuda_bf16.h>
 
 #include <numeric>
@@ -69,12 +70,14 @@ int main() {
         const float one = 1, zero = 0;
         auto any = [&](cudaDataType_t data, cublasComputeType_t compute) {
             return [&, data, compute](auto as, auto bs, auto cs) {
-                return cublasGemmBatchedEx(cublas, of_b, of_a, n, m, k, &one, (const void**)bs, data, ldb, (const void**)as, data,
-                                           lda, &zero, (void**)cs, data, n, count, compute, CUBLAS_GEMM_DEFAULT);
+                return cublasGemmBatchedEx(cublas, of_b, of_a, n, m, k, &one, (const void**)bs, data, ldb, (const void**)as,
+                                           data, lda, &zero, (void**)cs, data, n, count, compute, CUBLAS_GEMM_DEFAULT);
             };
         };
-        if (std::strcmp(type, "bf16") == 0) of_type<__nv_bfloat16>(line, m, n, k, count, any(CUDA_R_16BF, CUBLAS_COMPUTE_32F));
-        else if (std::strcmp(type, "tf32") == 0) of_type<float>(line, m, n, k, count, any(CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32));
+        if (std::strcmp(type, "bf16") == 0)
+            of_type<__nv_bfloat16>(line, m, n, k, count, any(CUDA_R_16BF, CUBLAS_COMPUTE_32F));
+        else if (std::strcmp(type, "tf32") == 0)
+            of_type<float>(line, m, n, k, count, any(CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32));
         else of_type<float>(line, m, n, k, count, any(CUDA_R_32F, CUBLAS_COMPUTE_32F));
     });
 }

@@ -13,7 +13,7 @@ use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{Error, Layout, Matrix, MatrixMut, bf16, f16, gemm_i8, gemm_tensor, gemm_tf32};
 
 #[test]
-fn a_device_without_tensor_cores_is_named() {
+fn a_device_of_7_5_has_a_kernel_of_f16_and_is_named() {
     fake::run_with("calls", "older_devices::are_named_or_work", "capability_7_5");
 }
 

@@ -3,8 +3,9 @@
 use gpu_core::{Buffer, Device, Element, Resources, Stream, Visitor};
 use rayon::prelude::*;
 
+use super::Epilogue;
+use super::gemm::{expect_memory, expect_shapes};
 use super::tensor::no_tensor_cores;
-use super::{Epilogue, expect_apart};
 use crate::cpu;
 use crate::error::Error;
 use crate::launch::{self, RealElement};
@@ -96,8 +97,8 @@ unsafe impl Resources for BatchStarts {
 /// elements of `a`, `b` and `c`, which say how each of them lies.
 ///
 /// Shapes, layouts, `alpha` and `beta` are those of [`gemm`](crate::gemm()), which takes batches at a constant
-/// distance. Each sum is one chain of fused multiply-adds over ascending `k`: every device gives the same bits, those of `gemm`
-/// where that does not cut its sums. No scratch memory is needed. Neither allocates device memory nor waits.
+/// distance. Each sum is one chain of fused multiply-adds over ascending `k`: every device gives the same bits, those of
+/// `gemm` where that does not cut its sums. No scratch memory is needed. Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// [`Error::ProductShapes`], [`Error::Aliasing`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`];
@@ -115,10 +116,8 @@ pub fn gemm_batched<T: RealElement>(
     starts: &BatchStarts,
 ) -> Result<(), Error> {
     let Some(mut product) = Product::new(stream, a, b, c, starts)? else { return Ok(()) };
-    if let Some(done) = product.on_cpu(|a, b, c| {
-        cpu::product((None, Sums::Chains), alpha, a, b, beta, c);
-    }) {
-        return done;
+    if product.on_cpu(|a, b, c| cpu::product((None, Sums::Chains), alpha, a, b, beta, c)) {
+        return Ok(());
     }
     let device = stream.device();
     let (capability, multiprocessors) = (device.capability(), device.planned_multiprocessors());
@@ -246,8 +245,8 @@ fn on_tensor_cores<T: Kernels, C: Element>(
     on_cpu: impl Fn(OnCpu<&[T]>, OnCpu<&[T]>, OnCpu<&mut [C]>) + Sync,
 ) -> Result<(), Error> {
     let Some(mut product) = Product::new(stream, a, b, c, starts)? else { return Ok(()) };
-    if let Some(done) = product.on_cpu(on_cpu) {
-        return done;
+    if product.on_cpu(on_cpu) {
+        return Ok(());
     }
     let (layouts, addresses) = (starts.layouts(product.layouts()), product.addresses());
     let bytes = (size_of::<T>(), size_of::<C>());
@@ -272,34 +271,26 @@ fn on_tensor_cores<T: Kernels, C: Element>(
 type OnCpu<S> = (S, BatchLayout);
 
 /// What is to be multiplied, checked.
-struct Product<'a, 'b, 'c, 's, T: Element, C: Element> {
+struct Product<'a, T: Element, C: Element> {
     a: Matrix<'a, T>,
-    b: Matrix<'b, T>,
-    c: MatrixMut<'c, C>,
-    starts: &'s BatchStarts,
+    b: Matrix<'a, T>,
+    c: MatrixMut<'a, C>,
+    starts: &'a BatchStarts,
 }
 
-impl<'a, 'b, 'c, 's, T: Element, C: Element> Product<'a, 'b, 'c, 's, T, C> {
+impl<'a, T: Element, C: Element> Product<'a, T, C> {
     /// `None` where there is nothing to write.
     fn new(
         stream: &Stream,
         a: Matrix<'a, T>,
-        b: Matrix<'b, T>,
-        mut c: MatrixMut<'c, C>,
-        starts: &'s BatchStarts,
+        b: Matrix<'a, T>,
+        mut c: MatrixMut<'a, C>,
+        starts: &'a BatchStarts,
     ) -> Result<Option<Self>, Error> {
         let layouts = [a.layout(), b.layout(), c.layout()];
-        let shapes = layouts.map(Layout::shape);
-        let [(m, k), (inner, n), output] = shapes;
-        if inner != k || output != (m, n) {
-            return Err(Error::ProductShapes { a: shapes[0], b: shapes[1], c: shapes[2] });
-        }
-        stream.expect("first factor of a product", a.data().device())?;
-        stream.expect("second factor of a product", b.data().device())?;
-        stream.expect("output of a product", c.data().device())?;
+        expect_shapes(layouts)?;
+        expect_memory(stream, a.data(), b.data(), &c.data_mut())?;
         stream.expect("starts of matrices", starts.table.device())?;
-        expect_apart(&c.data_mut(), "A", &a.data())?;
-        expect_apart(&c.data_mut(), "B", &b.data())?;
         if starts.count() == 0 {
             return Ok(None);
         }
@@ -315,7 +306,7 @@ impl<'a, 'b, 'c, 's, T: Element, C: Element> Product<'a, 'b, 'c, 's, T, C> {
                 return Err(gpu_core::Error::Length { what, expected, actual: lengths[at] }.into());
             }
         }
-        if m == 0 || n == 0 {
+        if layouts[2].is_empty() {
             return Ok(None);
         }
         if starts.apart < layouts[2].span() {
@@ -333,15 +324,15 @@ impl<'a, 'b, 'c, 's, T: Element, C: Element> Product<'a, 'b, 'c, 's, T, C> {
         [self.a.data().as_global().address(), self.b.data().as_global().address(), c]
     }
 
-    /// Leaves the products to `one`, if they are on the CPU.
-    fn on_cpu(
-        &mut self,
-        one: impl Fn(OnCpu<&[T]>, OnCpu<&[T]>, OnCpu<&mut [C]>) + Sync,
-    ) -> Option<Result<(), Error>> {
+    /// Leaves the products to `one`, if they are on the CPU; whether they are.
+    fn on_cpu(&mut self, one: impl Fn(OnCpu<&[T]>, OnCpu<&[T]>, OnCpu<&mut [C]>) + Sync) -> bool {
         let [of_a, of_b, of_c] = self.layouts();
-        let (a, b) = (self.a.data().as_slice()?, self.b.data().as_slice()?);
         let mut c = self.c.data_mut();
-        let mut rest = c.as_mut_slice()?;
+        let (Some(a), Some(b), Some(mut rest)) =
+            (self.a.data().as_slice(), self.b.data().as_slice(), c.as_mut_slice())
+        else {
+            return false;
+        };
         let mut order: Vec<[usize; 3]> = self.starts.starts.clone();
         order.sort_unstable_by_key(|start| start[2]);
         let mut before = 0;
@@ -357,6 +348,6 @@ impl<'a, 'b, 'c, 's, T: Element, C: Element> Product<'a, 'b, 'c, 's, T, C> {
             let (a, b) = (a.get(from_a..).unwrap_or(&[]), b.get(from_b..).unwrap_or(&[]));
             one((a, of_a.into()), (b, of_b.into()), (c, of_c.into()));
         });
-        Some(Ok(()))
+        true
     }
 }

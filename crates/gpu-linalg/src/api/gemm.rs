@@ -1,6 +1,6 @@
 //! Products of matrices.
 
-use gpu_core::{Buffer, Stream, ViewMut};
+use gpu_core::{Buffer, Stream, View, ViewMut};
 
 use super::{Triangle, expect_apart, gemv};
 use crate::cpu;
@@ -84,26 +84,39 @@ pub(crate) fn expect_product<T: RealElement>(
     c: &mut BatchMut<'_, T>,
     (scratch, expected): (&ViewMut<'_, T>, usize),
 ) -> Result<(), Error> {
-    let layouts = [a.layout(), b.layout(), c.layout()];
-    let shapes = layouts.map(|layout| layout.matrix.shape());
-    let [(m, k), (inner, n), output] = shapes;
-    if inner != k || output != (m, n) {
-        return Err(Error::ProductShapes { a: shapes[0], b: shapes[1], c: shapes[2] });
-    }
-    let counts = layouts.map(|layout| layout.count);
-    if counts[0] != counts[2] || counts[1] != counts[2] {
-        return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
-    }
+    expect_batches([a.layout(), b.layout(), c.layout()])?;
     if scratch.len() < expected {
         return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
     }
-    stream.expect("first factor of a product", a.data().device())?;
-    stream.expect("second factor of a product", b.data().device())?;
-    stream.expect("output of a product", c.data().device())?;
     stream.expect("scratch memory of a product", scratch.device())?;
-    expect_apart(&c.data_mut(), "A", &a.data())?;
-    expect_apart(&c.data_mut(), "B", &b.data())?;
-    Ok(())
+    expect_memory(stream, a.data(), b.data(), &c.data_mut())
+}
+
+/// That the shapes of A, B and C fit together.
+pub(super) fn expect_shapes(layouts: [Layout; 3]) -> Result<(), Error> {
+    let [a, b, c] = layouts.map(Layout::shape);
+    if a.1 != b.0 || c != (a.0, b.1) { Err(Error::ProductShapes { a, b, c }) } else { Ok(()) }
+}
+
+/// The same of batches, and that they have as many matrices.
+pub(super) fn expect_batches(layouts: [BatchLayout; 3]) -> Result<(), Error> {
+    expect_shapes(layouts.map(|layout| layout.matrix))?;
+    let [a, b, c] = layouts.map(|layout| layout.count);
+    if a != c || b != c { Err(Error::BatchCounts { a, b, c }) } else { Ok(()) }
+}
+
+/// That factors and output are on the stream's device, and the output apart from both.
+pub(super) fn expect_memory<T: gpu_core::Element, C: gpu_core::Element>(
+    stream: &Stream,
+    a: View<'_, T>,
+    b: View<'_, T>,
+    c: &ViewMut<'_, C>,
+) -> Result<(), Error> {
+    stream.expect("first factor of a product", a.device())?;
+    stream.expect("second factor of a product", b.device())?;
+    stream.expect("output of a product", c.device())?;
+    expect_apart(c, "A", &a)?;
+    expect_apart(c, "B", &b)
 }
 
 /// How a product by tiles is computed.

@@ -2,7 +2,7 @@
 
 use gpu_core::{Capability, Stream, ViewMut};
 
-use super::gemm::{by_vector, expect_product};
+use super::gemm::{by_vector, expect_batches, expect_memory, expect_product};
 use super::{Epilogue, expect_apart};
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
@@ -153,14 +153,13 @@ pub(crate) fn gemm_tf32_by(
     alpha: f32,
     factors: (Batch<'_, f32>, Batch<'_, f32>),
     beta: f32,
-    c: BatchMut<'_, f32>,
+    mut c: BatchMut<'_, f32>,
     epilogue: Epilogue<'_>,
     scratch: ViewMut<'_, f32>,
 ) -> Result<(), Error> {
     let (a, b) = factors;
     let layouts = [a.layout(), b.layout(), c.layout()];
     if let (Some(vector), None, true) = (AsVector::of::<f32>(layouts), choice.variant, epilogue.is_empty()) {
-        let mut c = c;
         // To ask what other products need would take longer than this one.
         let needed = vector_scratch_len::<f32>(layouts[0].matrix.columns(), layouts[2]);
         expect_product(stream, a, b, &mut c, (&scratch, needed))?;
@@ -334,20 +333,8 @@ fn product<T: Kernels, C: gpu_core::Element>(
 ) -> Result<(), Error> {
     let choice = choice.on(stream.device().capability());
     let layouts = [a.layout(), b.layout(), c.layout()];
-    let shapes = layouts.map(|layout| layout.matrix.shape());
-    let [(m, k), (inner, n), output] = shapes;
-    if inner != k || output != (m, n) {
-        return Err(Error::ProductShapes { a: shapes[0], b: shapes[1], c: shapes[2] });
-    }
-    let counts = layouts.map(|layout| layout.count);
-    if counts[0] != counts[2] || counts[1] != counts[2] {
-        return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
-    }
-    stream.expect("first factor of a product", a.data().device())?;
-    stream.expect("second factor of a product", b.data().device())?;
-    stream.expect("output of a product", c.data().device())?;
-    expect_apart(&c.data_mut(), "A", &a.data())?;
-    expect_apart(&c.data_mut(), "B", &b.data())?;
+    expect_batches(layouts)?;
+    expect_memory(stream, a.data(), b.data(), &c.data_mut())?;
     stream.expect("scratch memory of a product", scratch.device())?;
     let expected = needed(choice, (a, b), c.layout())?;
     if scratch.len() < expected {
@@ -358,7 +345,7 @@ fn product<T: Kernels, C: gpu_core::Element>(
         expect_apart(&scratch, "B", &b.data())?;
     }
     epilogue.expect_for(stream, c.layout(), &c.data_mut(), (expected > 0).then_some(&scratch))?;
-    if m == 0 || n == 0 || counts[2] == 0 {
+    if layouts[2].is_empty() {
         return Ok(());
     }
     if let (Some(a_data), Some(b_data), Some(c_data)) =

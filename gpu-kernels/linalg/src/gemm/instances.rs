@@ -16,8 +16,8 @@ use super::tiled::{Tile, tiled};
 
 macro_rules! tiled_products {
     ($($name:ident, $images:ident, $constant:ident: $T:ty, $blocks:literal,
-        $bm:literal x $bn:literal x $bk:literal in $stages:literal stages, $threads:literal threads of $tm:literal x $tn:literal, $v:literal
-        $(, $starts:ident)?;)*) => { $(
+        $bm:literal x $bn:literal x $bk:literal in $stages:literal stages,
+        $threads:literal threads of $tm:literal x $tn:literal, $v:literal $(, $starts:ident)?;)*) => { $(
         #[doc = concat!("The tile of [`", stringify!($name), "()`].")]
         pub const $constant: Tile = Tile {
             rows: $bm,
@@ -53,7 +53,8 @@ macro_rules! tiled_products {
 // Where tiles are few what counts are warps: 64 threads of 8 × 8 for the tile of 64 × 64 left two of a
 // multiprocessor's schedulers idle, and 1614 × 45 × 9920 took 90.6 µs on an H100 for 72.1.
 tiled_products! {
-    linalg_gemm_medium_f32, sm_75_80, GEMM_MEDIUM_F32: f32, 4, 64 x 64 x 16 in 4 stages, 128 threads of 4 x 8, 4, starts;
+    linalg_gemm_medium_f32, sm_75_80, GEMM_MEDIUM_F32: f32, 4, 64 x 64 x 16 in 4 stages,
+        128 threads of 4 x 8, 4, starts;
     linalg_gemm_low_f32, sm_80, GEMM_LOW_F32: f32, 4, 32 x 128 x 16 in 4 stages, 128 threads of 4 x 8, 4;
     linalg_gemm_flat_f32, sm_80, GEMM_FLAT_F32: f32, 3, 16 x 128 x 32 in 3 stages, 128 threads of 4 x 4, 4;
     linalg_gemm_f64, sm_75, GEMM_F64: f64, 2, 64 x 64 x 8 in 4 stages, 256 threads of 4 x 4, 2;
