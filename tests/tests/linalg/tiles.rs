@@ -1,15 +1,12 @@
 //! Products of matrices around the tiles of each kernel, and of sums that are cut.
 
 use gpu_core::Device;
-use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS, Plan, Split, Sums};
+use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS, Split};
 use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Order, Triangle, syrk_scratch_len};
 use gpu_linalg_kernels::gemm::{
     GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
-    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, Tile, aligned, large, linalg_gemm_aligned_nn_f64,
-    linalg_gemm_aligned_nt_f64, linalg_gemm_aligned_tn_f64, linalg_gemm_aligned_tt_f64,
-    linalg_gemm_large_ab_f32, linalg_gemm_large_b_f32, linalg_gemm_large_f32, linalg_gemm_medium_f32,
-    linalg_gemm_tensor_medium_f64, small,
+    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, Tile, aligned, large, small,
 };
 
 use gpu_tests::backends::for_each;
@@ -72,7 +69,7 @@ macro_rules! chosen_kernels {
                 let one_more = if Kernel::$kernel.needs_alignment() { 2 } else { 1 };
                 let (wide, all) = (columns.max(rows) + 4, [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 1]]);
                 for ((m, n, k), gap, triangle, orders) in [
-                    ((rows, columns, 96), 0, None, &all[..]),
+                    ((rows, columns, 160), 0, None, &all[..]),
                     ((rows + one_more, columns - 2, 16 + one_more), one_more, None, &all),
                     ((40, columns + 4, 4), 4, None, &all),
                     ((wide, wide, 20), 4, Some(Triangle::Lower), &all[1..2]),
@@ -335,40 +332,27 @@ fn triangles_of_short_sums_and_of_cut_ones() {
 }
 
 /// No access of the inner loops takes more passes through the 32 banks of shared memory than its bytes need: neither
-/// the fragments that are read nor the copies, which transpose factors that are contiguous along k.
+/// the fragments that are read nor the threads' copies, which transpose factors that are contiguous along k.
 macro_rules! conflict_free_kernels {
-    ($($test:ident: $T:ty, $kernel:ident $($starts:ident)?, $nn:ident $nt:ident $tn:ident $tt:ident;)*) => { $(
+    ($($test:ident: $T:ty, $kernel:ident;)*) => { $(
         #[test]
         fn $test() {
             let config = gpu_sim::Config { record: gpu_sim::Record::Full, ..gpu_sim::Config::default() };
             let device = gpu_core::Device::simulator_with(config);
             let stream = device.default_stream();
-            let square = values::<$T>(1, 64 * 64);
-            let (a, b) = (device.upload(&square).unwrap(), device.upload(&square).unwrap());
-            let mut c = device.upload(&square).unwrap();
-            let (a, b, c) = (a.view().as_global(), b.view().as_global(), c.view_mut().as_global_mut());
+            let square = device.upload(&values::<$T>(1, 64 * 64)).unwrap();
+            let (mut c, mut scratch) = (device.alloc::<$T>(64 * 64).unwrap(), device.alloc::<$T>(0).unwrap());
             for orders in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| [ORDERS[a], ORDERS[b], Order::RowMajor]) {
-                let layouts = orders.map(|order| one(layout(64, 64, order, 0)));
-                let addresses = [a.address(), b.address(), c.address(), 0];
-                let (kernel, bytes) = (Kernel::$kernel, size_of::<$T>());
-                let plan = Plan::with_kernel(kernel, bytes, layouts, addresses, Sums::Parts, None).unwrap();
-                let (launch, product) = (plan.launch, plan.product);
-                // Of a table that is not there nothing is read.
-                $(let $starts = a.cast::<u64>();)?
-                // SAFETY: the buffers hold the plan's matrices, and outlive the launch.
-                unsafe {
-                    match (product.a.along_k, product.b.along_k) {
-                        (1, 0) => $nn::launch(&stream, launch, a, b, c, $($starts,)? product, 1.0, 0.0),
-                        (1, _) => $nt::launch(&stream, launch, a, b, c, $($starts,)? product, 1.0, 0.0),
-                        (_, 0) => $tn::launch(&stream, launch, a, b, c, $($starts,)? product, 1.0, 0.0),
-                        _ => $tt::launch(&stream, launch, a, b, c, $($starts,)? product, 1.0, 0.0),
-                    }
-                }
-                .unwrap();
+                let [a, b, of_c] = orders.map(|order| one(layout(64, 64, order, 0)));
+                let (a, b) = (Batch::new(&square, a).unwrap(), Batch::new(&square, b).unwrap());
+                let c = BatchMut::new(&mut c, of_c).unwrap();
+                gemm_tiles(&stream, Kernel::$kernel, None, 1.0, a, b, 0.0, c, &mut scratch).unwrap();
                 stream.synchronize().unwrap();
                 let counts = device.as_simulator().unwrap().last_report().unwrap().counts;
+                assert!(counts.shared_loads.requests > 0);
+                // The copy engine's are none of a thread's.
+                assert_eq!(counts.async_copies.requests > 0, Kernel::$kernel != Kernel::TensorAligned);
                 for accesses in [counts.shared_loads, counts.async_copies] {
-                    assert!(accesses.requests > 0);
                     assert_eq!(accesses.wavefronts * 128, accesses.bytes, "{orders:?}: {accesses:?}");
                 }
             }
@@ -376,13 +360,8 @@ macro_rules! conflict_free_kernels {
     )* };
 }
 conflict_free_kernels! {
-    inner_loops_have_no_bank_conflicts_f32: f32, Medium starts,
-        linalg_gemm_medium_f32 linalg_gemm_medium_f32 linalg_gemm_medium_f32 linalg_gemm_medium_f32;
-    inner_loops_have_no_bank_conflicts_of_large_tiles: f32, Large,
-        linalg_gemm_large_b_f32 linalg_gemm_large_f32 linalg_gemm_large_ab_f32 linalg_gemm_large_f32;
-    inner_loops_have_no_bank_conflicts_f64: f64, TensorMedium starts,
-        linalg_gemm_tensor_medium_f64 linalg_gemm_tensor_medium_f64
-        linalg_gemm_tensor_medium_f64 linalg_gemm_tensor_medium_f64;
-    inner_loops_have_no_bank_conflicts_by_16_bytes: f64, TensorAligned,
-        linalg_gemm_aligned_nn_f64 linalg_gemm_aligned_nt_f64 linalg_gemm_aligned_tn_f64 linalg_gemm_aligned_tt_f64;
+    inner_loops_have_no_bank_conflicts_f32: f32, Medium;
+    inner_loops_have_no_bank_conflicts_of_large_tiles: f32, Large;
+    inner_loops_have_no_bank_conflicts_f64: f64, TensorMedium;
+    inner_loops_have_no_bank_conflicts_of_the_copy_engine: f64, TensorAligned;
 }

@@ -2,6 +2,7 @@
 
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::tensor_map::TensorMap;
 use gpu_std::thread::{grid_dependency_synchronize, trigger_launch_completion};
 
 use super::aligned::{TILE, aligned};
@@ -104,14 +105,15 @@ tensor_products! {
 
 macro_rules! aligned_products {
     ($($name:ident: $a:literal, $b:literal, $which:literal;)*) => { $(
-        #[doc = concat!("Products of `f64` by 16 bytes on tensor cores, where ", $which, " contiguous along `k`.")]
+        #[doc = concat!("Products of `f64` by the copy engine and tensor cores, where ", $which, " contiguous along `k`.")]
         ///
         /// Launch [`Tile::count`] blocks of [`aligned::TILE`](super::aligned::TILE) for each product of the batch, with
-        /// [`aligned::shared_bytes`](super::aligned::shared_bytes), and operands of
-        /// [`aligned::operand`](super::aligned::operand).
+        /// [`aligned::shared_bytes`](super::aligned::shared_bytes), and maps of the factors with boxes of
+        /// [`aligned::boxes`](super::aligned::boxes).
         #[kernel(images = sm_90, launch_bounds(128, 2))]
-        pub fn $name(a: Global<f64>, b: Global<f64>, c: GlobalMut<f64>, product: Product, alpha: f64, beta: f64) {
-            aligned::<{ TILE.rows }, { TILE.columns }, { TILE.threads }, 4, 2, $a, $b>(a, b, c, product, alpha, beta);
+        pub fn $name(a: TensorMap, b: TensorMap, c: GlobalMut<f64>, product: Product, alpha: f64, beta: f64) {
+            const THREADS: u32 = TILE.threads;
+            aligned::<{ TILE.rows }, { TILE.columns }, THREADS, 4, 2, $a, $b>((&a, &b), c, product, alpha, beta);
         }
     )* };
 }

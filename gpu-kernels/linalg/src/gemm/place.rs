@@ -65,6 +65,20 @@ impl Place {
         factor.offset(self.number as u64 * operand.batch + self.part as u64 * operand.part)
     }
 
+    /// Which matrix of a factor's batch the block multiplies: the first one, if they are all the same.
+    #[device]
+    #[inline(always)]
+    pub(super) fn matrix(&self, operand: &Operand) -> u32 {
+        if operand.batch == 0 { 0 } else { self.number }
+    }
+
+    /// Where along `k` the block's part of the sums begins.
+    #[device]
+    #[inline(always)]
+    pub(super) fn first(&self, product: &Product) -> u32 {
+        self.part * product.piece
+    }
+
     /// The length of the block's part of the sums.
     #[device]
     #[inline(always)]

@@ -25,7 +25,8 @@ pub enum Kernel {
     Flat,
     /// Tiles of 64 × 64 `f64`, without tensor cores.
     Double,
-    /// Tiles of 64 × 128 `f64`, on the tensor cores, where all matrices may be accessed by 16 bytes, from 9.0 on.
+    /// Tiles of 64 × 128 `f64`, on the tensor cores, where all matrices may be accessed by 16 bytes and sums are not
+    /// empty, from 9.0 on.
     TensorAligned,
     /// Tiles of 128 × 128 `f64`, on the tensor cores.
     TensorLarge,
@@ -103,13 +104,14 @@ impl Kernel {
         }
     }
 
-    /// Whether it takes products of elements of `bytes` bytes with sums of `k` products. Those of
-    /// [`Kernel::Short`] are few, and where B is contiguous along k it takes [`MOST_SHORT_ACROSS`] at most.
+    /// Whether it takes products of elements of `bytes` bytes with sums of `k` products; if alpha is zero there are none.
+    /// Those of [`Kernel::Short`] are few, and where B is contiguous along k it takes [`MOST_SHORT_ACROSS`] at most;
+    /// those of [`Kernel::TensorAligned`] are not empty.
     pub fn takes(self, bytes: usize, k: usize, across: bool) -> bool {
         let most = if across { MOST_SHORT_ACROSS } else { MOST_SHORT };
         let older = Some(Capability::new(7, 5));
         let is_of_type = [None, older].iter().any(|&device| Self::of(bytes, device).contains(&self));
-        is_of_type && (self != Self::Short || k <= most)
+        is_of_type && (self != Self::Short || k <= most) && (self != Self::TensorAligned || k > 0)
     }
 
     /// Whether it takes only products of which all matrices may be accessed by 16 bytes: where they, their rows and the

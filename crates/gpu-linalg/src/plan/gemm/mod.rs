@@ -15,6 +15,7 @@ use gpu_linalg_kernels::gemm::{
     ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, aligned, grid, large,
 };
 use gpu_std::launch::LaunchConfig;
+use gpu_std::tensor_map::{Format, Swizzle, Tensor};
 
 use super::{blocks, extent};
 use crate::api::Triangle;
@@ -36,6 +37,8 @@ pub struct Plan {
     pub swapped: bool,
     /// The launch that adds the parts of the sums, if there is one.
     pub finish: Option<(LaunchConfig, Parts)>,
+    /// The factors as the copy engine finds them, for [`Kernel::TensorAligned`].
+    pub tensors: Option<[Tensor; 2]>,
 }
 
 /// How the sums of a product are computed.
@@ -225,17 +228,19 @@ impl Seen {
         address.is_multiple_of(16) && strides.is_multiple_of(16)
     }
 
-    /// Whether all may be accessed by 16 bytes: see [`Kernel::needs_alignment`].
+    /// Whether all may be accessed by 16 bytes, and the copy engine takes the factors: see [`Kernel::needs_alignment`].
     fn is_aligned(&self) -> bool {
         let whole =
             |(layout, _): (BatchLayout, u64)| (layout.matrix.contiguous() * self.bytes).is_multiple_of(16);
-        let is_whole = [self.a, self.b].iter().all(|&side| whole(side) && self.is_side_aligned(side));
+        let is_taken = |side| self.bytes != 8 || tensor(side, [2, 1]).check().is_ok();
+        let is_whole =
+            [self.a, self.b].iter().all(|&side| whole(side) && self.is_side_aligned(side) && is_taken(side));
         let of_c = if self.split.is_finished_apart() {
             self.scratch.is_multiple_of(16)
         } else {
             self.is_side_aligned(self.c)
         };
-        is_whole && of_c
+        is_whole && of_c && self.k > 0
     }
 
     fn plan(&self, kernel: Kernel) -> Result<Plan, Error> {
@@ -249,7 +254,6 @@ impl Seen {
             let along_k = side.0.matrix.order() == along_k;
             let aligned = by_vectors && whole && self.is_side_aligned(side);
             match kernel {
-                Kernel::TensorAligned => aligned::operand(rows, leading, batch, along_k),
                 Kernel::Large => large::operand(leading, batch, along_k, aligned && !along_k),
                 _ => Operand::new(tile, rows, leading, batch, along_k, aligned),
             }
@@ -316,7 +320,31 @@ impl Seen {
         let [down, across] = grid(down, across, folded).map(u128::from);
         let blocks = blocks(down * across * count as u128 * u128::from(parts))?;
         let launch = LaunchConfig::linear(blocks, tile.threads).shared(kernel.shared_bytes(bytes));
-        Ok(Plan { kernel, launch, product, swapped, finish })
+        let tensors = (kernel == Kernel::TensorAligned).then(|| {
+            let of = |side, operand: Operand, rows| tensor(side, aligned::boxes(rows, operand.along_k != 0));
+            [of(self.a, product.a, tile.rows), of(self.b, product.b, tile.columns)]
+        });
+        Ok(Plan { kernel, launch, product, swapped, finish, tensors })
+    }
+}
+
+/// A batch of matrices of doubles as the copy engine finds them, in boxes of so many elements and lines. It counts in
+/// words of four bytes.
+fn tensor((layout, address): (BatchLayout, u64), [width, height]: [u32; 2]) -> Tensor {
+    let (leading, lines) = (layout.matrix.leading_dimension() as u64, layout.matrix.lines() as u64);
+    let words = |elements: u64| elements * (size_of::<f64>() / size_of::<u32>()) as u64;
+    // Matrices at the same place are one, which has no stride.
+    let (count, stride) = match layout.stride as u64 {
+        0 => (1, leading * lines),
+        stride => (layout.count as u64, stride),
+    };
+    Tensor {
+        address,
+        format: Format::U32,
+        extents: [words(layout.matrix.contiguous() as u64), lines, count],
+        strides: [leading, stride].map(|elements| elements * size_of::<f64>() as u64),
+        tile: [words(width.into()) as u32, height, 1],
+        swizzle: Swizzle::Bytes128,
     }
 }
 
