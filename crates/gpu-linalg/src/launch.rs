@@ -45,6 +45,10 @@ mod sealed {
         type Low: Kernel<Arguments = OfProduct<Self>>;
         type Flat: Kernel<Arguments = OfProduct<Self>>;
         type Double: Kernel<Arguments = OfProduct<Self>>;
+        type AlignedNn: Kernel<Arguments = OfProduct<Self>>;
+        type AlignedNt: Kernel<Arguments = OfProduct<Self>>;
+        type AlignedTn: Kernel<Arguments = OfProduct<Self>>;
+        type AlignedTt: Kernel<Arguments = OfProduct<Self>>;
         type TensorLarge: Kernel<Arguments = OfProduct<Self>>;
         type TensorMedium: Kernel<Arguments = OfListed<Self>>;
         type TensorHalves: Kernel<Arguments = OfProduct<Self>>;
@@ -116,12 +120,16 @@ products! {
     f32: Large linalg_gemm_large_f32 LargeB linalg_gemm_large_b_f32 LargeAb linalg_gemm_large_ab_f32
         Medium linalg_gemm_medium_f32
         Low linalg_gemm_low_f32 Flat linalg_gemm_flat_f32
+        AlignedNn linalg_gemm_low_f32 AlignedNt linalg_gemm_low_f32
+        AlignedTn linalg_gemm_low_f32 AlignedTt linalg_gemm_low_f32
         Double linalg_gemm_low_f32 TensorLarge linalg_gemm_low_f32 TensorMedium linalg_gemm_medium_f32
         TensorHalves linalg_gemm_low_f32 TensorFlat linalg_gemm_low_f32
         Short linalg_gemm_short_f32 Small linalg_gemm_small_f32
         AddParts linalg_gemm_finish_f32;
     f64: Large linalg_gemm_f64 LargeB linalg_gemm_f64 LargeAb linalg_gemm_f64 Medium linalg_gemm_small_f64
         Low linalg_gemm_f64 Flat linalg_gemm_f64
+        AlignedNn linalg_gemm_aligned_nn_f64 AlignedNt linalg_gemm_aligned_nt_f64
+        AlignedTn linalg_gemm_aligned_tn_f64 AlignedTt linalg_gemm_aligned_tt_f64
         Double linalg_gemm_f64 TensorLarge linalg_gemm_tensor_f64 TensorMedium linalg_gemm_tensor_medium_f64
         TensorHalves linalg_gemm_tensor_halves_f64
         TensorFlat linalg_gemm_tensor_flat_f64
@@ -181,18 +189,25 @@ pub(crate) fn gemm<T: RealElement>(
             Kernel::Low => stream.launch::<T::Low>(plan.launch, plain(to)),
             Kernel::Flat => stream.launch::<T::Flat>(plan.launch, plain(to)),
             Kernel::Double => stream.launch::<T::Double>(plan.launch, plain(to)),
-            Kernel::TensorAligned => {
+            // By which of the factors are contiguous along the sums.
+            Kernel::TensorAligned => match (plan.product.a.along_k, plan.product.b.along_k) {
+                (1, 0) => stream.launch::<T::AlignedNn>(plan.launch, plain(to)),
+                (1, _) => stream.launch::<T::AlignedNt>(plan.launch, plain(to)),
+                (_, 0) => stream.launch::<T::AlignedTn>(plan.launch, plain(to)),
+                _ => stream.launch::<T::AlignedTt>(plan.launch, plain(to)),
+            },
+            Kernel::TensorBulk => {
                 let [a, b] = plan.tensors.expect("the plan says where the copy engine finds the factors");
                 let (a, b) = (stream.tensor_map(&a)?, stream.tensor_map(&b)?);
                 // Only doubles have this kernel.
                 let c = to.as_global_mut().cast::<f64>();
                 let arguments = (a, b, c, plan.product, of_sums.into(), of_c.into());
-                // By which of the factors are contiguous along the sums.
+                // As above.
                 match (plan.product.a.along_k, plan.product.b.along_k) {
-                    (1, 0) => stream.launch::<gemm::linalg_gemm_aligned_nn_f64>(plan.launch, arguments),
-                    (1, _) => stream.launch::<gemm::linalg_gemm_aligned_nt_f64>(plan.launch, arguments),
-                    (_, 0) => stream.launch::<gemm::linalg_gemm_aligned_tn_f64>(plan.launch, arguments),
-                    _ => stream.launch::<gemm::linalg_gemm_aligned_tt_f64>(plan.launch, arguments),
+                    (1, 0) => stream.launch::<gemm::linalg_gemm_bulk_nn_f64>(plan.launch, arguments),
+                    (1, _) => stream.launch::<gemm::linalg_gemm_bulk_nt_f64>(plan.launch, arguments),
+                    (_, 0) => stream.launch::<gemm::linalg_gemm_bulk_tn_f64>(plan.launch, arguments),
+                    _ => stream.launch::<gemm::linalg_gemm_bulk_tt_f64>(plan.launch, arguments),
                 }
             }
             Kernel::TensorLarge => stream.launch::<T::TensorLarge>(plan.launch, plain(to)),

@@ -6,7 +6,7 @@ use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Order, Triangle, syrk_scratch_len};
 use gpu_linalg_kernels::gemm::{
     GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
-    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, Tile, aligned, large, small,
+    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, Tile, aligned, bulk, large, small,
 };
 
 use gpu_tests::backends::for_each;
@@ -51,6 +51,7 @@ fn shapes_around_tiles_f64() {
 const SMALL: Tile = Tile { rows: small::TILE, columns: small::TILE, ..GEMM_MEDIUM_F32 };
 
 const ALIGNED: Tile = aligned::TILE;
+const BULK: Tile = bulk::TILE;
 const LARGE: Tile = large::TILE;
 
 /// Kernels that are only taken for large matrices, or where there are no tensor cores for doubles, each for all orders:
@@ -113,6 +114,7 @@ macro_rules! chosen_kernels {
 chosen_kernels! {
     large_tiles_f32: f32, Large, LARGE;
     aligned_tiles_f64: f64, TensorAligned, ALIGNED;
+    tiles_of_the_copy_engine_f64: f64, TensorBulk, BULK;
     large_tiles_f64_on_tensor_cores: f64, TensorLarge, GEMM_TENSOR_F64;
     medium_tiles_f32: f32, Medium, GEMM_MEDIUM_F32;
     low_tiles_f32: f32, Low, GEMM_LOW_F32;
@@ -351,7 +353,7 @@ macro_rules! conflict_free_kernels {
                 let counts = device.as_simulator().unwrap().last_report().unwrap().counts;
                 assert!(counts.shared_loads.requests > 0);
                 // The copy engine's are none of a thread's.
-                assert_eq!(counts.async_copies.requests > 0, Kernel::$kernel != Kernel::TensorAligned);
+                assert_eq!(counts.async_copies.requests > 0, Kernel::$kernel != Kernel::TensorBulk);
                 for accesses in [counts.shared_loads, counts.async_copies] {
                     assert_eq!(accesses.wavefronts * 128, accesses.bytes, "{orders:?}: {accesses:?}");
                 }
@@ -363,5 +365,6 @@ conflict_free_kernels! {
     inner_loops_have_no_bank_conflicts_f32: f32, Medium;
     inner_loops_have_no_bank_conflicts_of_large_tiles: f32, Large;
     inner_loops_have_no_bank_conflicts_f64: f64, TensorMedium;
-    inner_loops_have_no_bank_conflicts_of_the_copy_engine: f64, TensorAligned;
+    inner_loops_have_no_bank_conflicts_by_16_bytes: f64, TensorAligned;
+    inner_loops_have_no_bank_conflicts_of_the_copy_engine: f64, TensorBulk;
 }

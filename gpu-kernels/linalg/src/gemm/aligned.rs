@@ -1,194 +1,177 @@
-//! The product of doubles by tiles, on the tensor cores of 9.0, where the copy engine takes both factors.
+//! The product of doubles by tiles, on the tensor cores of 9.0, where all matrices may be accessed by 16 bytes.
 //!
-//! As `tensor.rs`, but for how factors come to shared memory: the copy engine brings a tile as it lies, with its pieces of
-//! 16 bytes exchanged against bank conflicts ([`Swizzle::Bytes128`]), so that no thread has a part in it and nothing is
-//! asked about edges; each order of the factors is a kernel of its own. Copied by threads, 12 instructions of 16 bytes
-//! a thread and stage, the tiles cost a twentieth of the time, and the barrier of the whole block behind each stage as
-//! much: now a warp waits until a stage is full, and tells when it has read it, and warps need not go in step.
+//! As `tensor.rs`, but for how factors come to shared memory: always by 16 bytes, and as they lie, so
+//! that of a factor contiguous along `k` that is the fast axis there, too; each order of the factors is a kernel of
+//! its own. Copies are then a straight line of instructions, which the assembler puts between the operations of the
+//! tensor cores. All at once behind the barrier, and element by element where they transposed, they cost an eighth of
+//! the time.
 //!
-//! Operations are over 8 of `k`, whose sums are those of two over 4, one after the other: half as many are issued,
-//! and a warp that waits for shared memory has one on its way for twice as long. What is read from there goes to
-//! other registers than those that an operation in flight may still read. A block is four warps, and a multiprocessor
-//! has two of them. The first warp starts the copies, too: a warp of its own would take registers from the sums.
-//!
-//! [`Swizzle::Bytes128`]: gpu_std::tensor_map::Swizzle::Bytes128
+//! A block is four warps, and a multiprocessor has two of them: while one waits at its barrier, the other multiplies.
 
-use gpu_std::barrier::{Barrier, fence_init};
-use gpu_std::memory::{GlobalMut, Shared};
-use gpu_std::mma::m16n8k8_f64;
+use gpu_std::async_copy::{commit, copy_or_zero, wait};
+use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
-use gpu_std::tensor_map::TensorMap;
 use gpu_std::thread::{sync_threads, thread_idx_x};
-use gpu_std::{device, opaque, rolled, unroll, warp};
+use gpu_std::{device, opaque, rolled, unroll};
 
-use super::operand::{Product, columns};
-use super::place::{Place, block_place};
-use super::store::{beyond, write};
+use super::eights::{GROUP, Sums, multiply, store};
+use super::operand::{Operand, Product};
+use super::place::block_place;
 use super::tensor::{DEPTH, warp_place};
 use super::tiled::Tile;
 use crate::scalar::Hidden;
 
-/// A lane's part of a warp's `16 TM` × `16 TN` elements of C.
-type Sums<const TM: usize, const TN: usize> = [[[[f64; 4]; 2]; TN]; TM];
-
-/// Stages in shared memory: one that is worked on, and three on their way or there.
-const STAGES: u32 = 4;
+/// Stages in shared memory: one that is worked on, one on its way or there, and one that is being asked for.
+const STAGES: u32 = 3;
 /// The tile of a block: four warps of 64 × 32 elements of C, side by side.
 pub const TILE: Tile = Tile { rows: 64, columns: 128, depth: DEPTH, threads: 128, stages: STAGES, bytes: 8 };
-/// Elements of a line of a box in shared memory, 128 bytes: as many as a stage holds of `k`, so that a square of them is
-/// a box of a factor that is contiguous along its rows.
-const LINE: u32 = DEPTH;
-const _: () = assert!(LINE * TILE.bytes == 128);
-/// Elements of the tile of B behind that of A, and of a stage.
-const B_FIRST: u32 = TILE.rows * DEPTH;
-const STAGE: u32 = (TILE.rows + TILE.columns) * DEPTH;
 
-/// Bytes of dynamic shared memory of a block: the stages, and for each of them two barriers, full and empty.
+/// Elements from one row of a tile of A that is contiguous along `k` to the next: what four lanes read of each of four
+/// rows, two apart, then falls into different banks.
+const A_LINE: u32 = DEPTH + 2;
+/// The same of B, of which rows follow each other.
+const B_LINE: u32 = DEPTH + 4;
+
+/// Elements of a tile of so many rows in a stage; `line` is from one row to the next where it is contiguous along `k`.
+const fn tile_len(rows: u32, along_k: bool, line: u32) -> u32 {
+    if along_k { rows * line } else { DEPTH * Tile::pitch(rows) }
+}
+
+/// Bytes of dynamic shared memory of a block: those of factors contiguous along `k`, which need the most.
 pub const fn shared_bytes() -> u32 {
-    SharedLayout::new().array::<f64>(STAGES * STAGE).array::<u64>(2 * STAGES).bytes()
+    let elements = STAGES * (tile_len(TILE.rows, true, A_LINE) + tile_len(TILE.columns, true, B_LINE));
+    SharedLayout::new().array::<f64>(elements).bytes()
 }
 
-/// Elements along a factor's lines and lines of the boxes of a tile of so many rows, which is contiguous along `k` or has
-/// several boxes, each [`TILE`]'s depth along its rows.
-pub const fn boxes(rows: u32, along_k: bool) -> [u32; 2] {
-    [LINE, if along_k { rows } else { DEPTH }]
+/// The operand of such a kernel, of which a tile has `rows` rows; as [`Operand::new`] otherwise.
+pub const fn operand(rows: u32, leading: u64, batch: u64, along_k: bool) -> Operand {
+    let (step, advance) = if along_k {
+        (TILE.threads / (DEPTH / 2), DEPTH as u64)
+    } else {
+        (TILE.threads / (rows / 2), DEPTH as u64 * leading)
+    };
+    Operand {
+        step: step as u64 * leading,
+        advance,
+        vectors: 1,
+        ..Operand::new(TILE, rows, leading, batch, along_k, true)
+    }
 }
 
-/// A factor's tiles of `ROWS` rows in a stage.
-struct Factor<const ROWS: u32, const ALONG_K: bool>;
+/// A factor's tiles of `ROWS` rows, and a thread's part in copying them.
+struct Factor<const ROWS: u32, const THREADS: u32, const ALONG_K: bool, const LINE: u32> {
+    /// The thread's first element of the next tile.
+    source: Global<f64>,
+    /// Rows of the matrix from the thread's first one on.
+    rows: u32,
+}
 
-impl<const ROWS: u32, const ALONG_K: bool> Factor<ROWS, ALONG_K> {
-    /// Starts the copy of rows `first` and on of matrix `number`, from `k` on. What is outside of it becomes zero. The
-    /// copy engine counts in words of four bytes.
+impl<const ROWS: u32, const THREADS: u32, const ALONG_K: bool, const LINE: u32>
+    Factor<ROWS, THREADS, ALONG_K, LINE>
+{
+    /// Threads that copy what is contiguous of a tile.
+    const ACROSS: u32 = if ALONG_K { DEPTH } else { ROWS } / 2;
+    /// Lines of a tile, rows or `k`, from one that a thread copies of to its next.
+    const STEP: u32 = THREADS / Self::ACROSS;
+    /// Lines that a thread copies of.
+    const ITEMS: u32 = if ALONG_K { ROWS } else { DEPTH } / Self::STEP;
+    /// Elements of a tile in a stage.
+    const LEN: u32 = tile_len(ROWS, ALONG_K, LINE);
+
+    /// For the tiles of the rows from `first` on, of a matrix of `rows` rows that starts at `matrix`.
     #[device]
     #[inline(always)]
-    fn load(map: &TensorMap, tile: Shared<f64>, full: Barrier, [first, k, number]: [u32; 3]) {
-        const { assert!(ROWS.is_multiple_of(LINE) && ROWS / LINE <= 8) };
-        if ALONG_K {
-            map.load(tile, full, [2 * k, first, number]);
-        } else {
-            unroll::<8>(|part| {
-                let row = part as u32 * LINE;
-                if row < ROWS {
-                    map.load(tile.offset(row * DEPTH), full, [2 * (first + row), k, number]);
-                }
-            });
+    fn new(matrix: Global<f64>, operand: &Operand, first: u32, rows: u32) -> Self {
+        const {
+            assert!(THREADS.is_multiple_of(Self::ACROSS));
+            assert!(if ALONG_K { ROWS } else { DEPTH }.is_multiple_of(Self::STEP));
         }
+        let (row, k) = Self::place();
+        let (line, along) = if ALONG_K { (first + row, k) } else { (k, first + row) };
+        let source = matrix.offset(line as u64 * operand.leading + along as u64);
+        Self { source, rows: rows.saturating_sub(first + row) }
     }
 
-    /// Which of 16 rows of a tile are rows `group` and `group + 8` of a matrix of A, the second one being the next: what
-    /// eight lanes read together of four `k`, or sixteen of four rows, then falls into different banks.
+    /// The row and the `k` of the thread's first element of a tile.
+    #[device]
     #[inline(always)]
-    const fn row(group: u32) -> u32 {
-        if ALONG_K { 2 * group } else { 2 * (group % 2 * 4 + group / 2) }
-    }
-
-    /// Which of 16 columns of a tile is column `group` of the first of two matrices of B; that of the second is one or
-    /// four further. So are the four that a lane has of C: two and two neighbours.
-    #[inline(always)]
-    const fn column(group: u32) -> u32 {
-        if ALONG_K { 2 * group } else { group % 2 + group / 2 % 2 * 8 + group / 4 * 2 }
+    fn place() -> (u32, u32) {
+        let thread = opaque(thread_idx_x());
+        let (line, along) = (thread / Self::ACROSS, thread % Self::ACROSS * 2);
+        if ALONG_K { (line, along) } else { (along, line) }
     }
 
     /// Where a row's `k` is in a tile.
     #[inline(always)]
     const fn at(row: u32, k: u32) -> u32 {
-        let (line, place, rest) =
-            if ALONG_K { (row, k, 0) } else { (k, row % LINE, row / LINE * LINE * DEPTH) };
-        rest + line * LINE + (place / 2 ^ line % 8) * 2 + place % 2
+        if ALONG_K { row * LINE + k } else { k * Tile::pitch(ROWS) + row }
     }
 
-    /// From `first`, the place of an element at one of the first four `k` and an even row, to that of the row `further`
-    /// rows on and of `k` more, a multiple of four; both are constants, and those of `place` the lane's. What exchanges
-    /// pieces comes first, so that the rest is what the instruction adds.
-    #[inline(always)]
-    fn from(first: u32, further: u32, k: u32) -> u32 {
-        if ALONG_K {
-            // Lines are rows: of the next one pieces are exchanged by one more.
-            (first ^ (k | further % 8 * 2)) + further * LINE
-        } else {
-            // Lines are `k`: four more of them exchange pieces by four; further rows are further pieces.
-            (first ^ (k % 8 * 2 | further % LINE)) + k * LINE + further / LINE * LINE * DEPTH
-        }
-    }
-}
-
-/// A lane's elements of the `number`-th matrix of A of the group of `k` that starts at `k`: of a row and the next one, and
-/// the same four of `k` further. `first` is where its first one is in shared memory.
-#[device]
-#[inline(always)]
-fn of_a<const ROWS: u32, const ALONG_K: bool>(
-    stages: Shared<f64>,
-    first: u32,
-    k: u32,
-    number: usize,
-) -> [f64; 4] {
-    let row = number as u32 * 16;
-    let place = |further, k| Factor::<ROWS, ALONG_K>::from(first, further, k);
-    let pair = |k| -> [f64; 2] {
-        if ALONG_K {
-            [stages.read(place(row, k)), stages.read(place(row + 1, k))]
-        } else {
-            stages.read_vec(place(row, k))
-        }
-    };
-    let ([one, two], [three, four]) = (pair(k), pair(k + 4));
-    [one, two, three, four]
-}
-
-/// A lane's elements of the `number`-th matrix of B of the group of `k` that starts at `k`, two side by side.
-#[device]
-#[inline(always)]
-fn of_b<const ROWS: u32, const ALONG_K: bool>(
-    stages: Shared<f64>,
-    first: u32,
-    k: u32,
-    number: usize,
-) -> [f64; 2] {
-    let (pair, side) = (number as u32 / 2 * 16, number as u32 % 2);
-    let further = pair + if ALONG_K { side } else { 4 * side };
-    [k, k + 4].map(|k| stages.read(Factor::<ROWS, ALONG_K>::from(first, further, k)))
-}
-
-/// How much of `k` an operation of the tensor cores takes.
-const GROUP: u32 = 8;
-
-/// Where a block's stages are, and which of them a warp reads and the next copies fill.
-#[derive(Clone, Copy)]
-struct Ring {
-    barriers: Shared<u64>,
-    stage: u32,
-    /// The parity of the stage's present round.
-    round: u32,
-}
-
-impl Ring {
+    /// Starts to copy the next tile to `tile`; `left` is how much of `k` there is from it on. What is beyond it or
+    /// beyond the last row becomes zero.
     #[device]
     #[inline(always)]
-    fn full(&self) -> Barrier {
-        Barrier::at(self.barriers, self.stage)
-    }
-
-    #[device]
-    #[inline(always)]
-    fn empty(&self) -> Barrier {
-        Barrier::at(self.barriers, STAGES + self.stage)
-    }
-
-    #[device]
-    #[inline(always)]
-    fn next(&mut self) {
-        self.stage += 1;
-        if self.stage == STAGES {
-            self.stage = 0;
-            self.round ^= 1;
-        }
+    fn copy(&mut self, operand: &Operand, tile: Shared<f64>, left: u32) {
+        let (row, k) = Self::place();
+        let (mut source, target) = (self.source, tile.offset(Self::at(row, k)));
+        unroll::<16>(|item| {
+            if item < const { Self::ITEMS as usize } {
+                let line = item as u32 * Self::STEP;
+                let (is_there, at) = if ALONG_K {
+                    (line < self.rows && k < left, Self::at(line, 0))
+                } else {
+                    (self.rows != 0 && k + line < left, Self::at(0, line))
+                };
+                copy_or_zero::<f64, 2>(target, at, source, 0, if is_there { 2 } else { 0 });
+                source = source.offset(operand.step);
+            }
+        });
+        self.source = self.source.offset(operand.advance);
     }
 }
 
-/// Computes a tile of `BM` × `BN` elements of C, which is [`TILE`]'s, with [`Tile::threads`] threads, whose warps have
-/// `16 TM` × `16 TN` elements each. Sums are not empty. Launch [`Tile::count`] blocks for each product of the batch,
-/// with [`shared_bytes`], and maps of the factors whose boxes are [`boxes`], in words of four bytes.
+impl<const ROWS: u32, const THREADS: u32, const ALONG_K: bool> Factor<ROWS, THREADS, ALONG_K, A_LINE> {
+    /// Where what the lane reads of a tile starts, whose warp's rows start at `row`.
+    #[device]
+    #[inline(always)]
+    fn first(row: u32) -> u32 {
+        let lane = thread_idx_x() % 32;
+        Self::at(row + lane / 4 * 2, lane % 4)
+    }
+
+    /// A lane's elements of the `number`-th matrix of A of the group of `k` that starts at `k`: of a row and the next
+    /// one, and the same four of `k` further. What is constant goes into the index, which the instruction adds.
+    #[device]
+    #[inline(always)]
+    fn of_a(tile: Shared<f64>, k: u32, number: usize) -> [f64; 4] {
+        let pair = |k| -> [f64; 2] {
+            let at = Self::at(number as u32 * 16, k);
+            if ALONG_K { [tile.read(at), tile.read(at + A_LINE)] } else { tile.read_vec(at) }
+        };
+        let ([one, two], [three, four]) = (pair(k), pair(k + 4));
+        [one, two, three, four]
+    }
+}
+
+impl<const ROWS: u32, const THREADS: u32, const ALONG_K: bool> Factor<ROWS, THREADS, ALONG_K, B_LINE> {
+    /// Where what the lane reads of a tile starts, whose warp's columns start at `column`.
+    #[device]
+    #[inline(always)]
+    fn first(column: u32) -> u32 {
+        let lane = thread_idx_x() % 32;
+        Self::at(column + lane / 4, lane % 4)
+    }
+
+    /// A lane's elements of the `number`-th matrix of B of the group of `k` that starts at `k`.
+    #[device]
+    #[inline(always)]
+    fn of_b(tile: Shared<f64>, k: u32, number: usize) -> [f64; 2] {
+        [k, k + 4].map(|k| tile.read(Self::at(number as u32 * 8, k)))
+    }
+}
+
+/// Computes a tile of `BM` × `BN` elements of C with [`Tile::threads`] threads, whose warps have `16 TM` × `16 TN`
+/// elements each. Launch [`Tile::count`] blocks for each product of the batch, with [`shared_bytes`].
 #[device]
 #[inline(always)]
 pub(super) fn aligned<
@@ -200,185 +183,69 @@ pub(super) fn aligned<
     const A: bool,
     const B: bool,
 >(
-    (a_map, b_map): (&TensorMap, &TensorMap),
+    a: Global<f64>,
+    b: Global<f64>,
     c: GlobalMut<f64>,
     product: Product,
     alpha: f64,
     beta: f64,
 ) {
     const { assert!(BM * BN == THREADS / 32 * 256 * (TM * TN) as u32, "the warps' parts make up the tile") };
-    const { assert!((BM + BN) * DEPTH == STAGE && BM * DEPTH == B_FIRST) };
-    let mut shared = shared::dynamic();
-    let stages = shared.array::<f64>(const { STAGES * STAGE });
-    let barriers = shared.array::<u64>(const { 2 * STAGES });
+    let (a_len, b_len) =
+        const { (Factor::<BM, THREADS, A, A_LINE>::LEN, Factor::<BN, THREADS, B, B_LINE>::LEN) };
+    let stage_len = a_len + b_len;
+    let stages = shared::dynamic().array::<f64>(STAGES * stage_len);
 
     let place = block_place::<BM, BN>(&product);
     // Mutants: a tile right behind the last column has nothing to read, and nothing to write.
     if place.column >= product.n {
         return;
     }
-    let Place { row, column, .. } = place;
-    let (a_number, b_number) = (place.matrix(&product.a), place.matrix(&product.b));
-    let (start, depth) = (place.first(&product), place.depth(&product));
-    let mut reading = Ring { barriers, stage: 0, round: 0 };
-    // In the first round nobody has used a stage: the phase before the first counts as complete.
-    let mut filling = Ring { barriers, stage: 0, round: 1 };
-    let is_first = thread_idx_x() < 32;
-    let load = |filling: Ring, k: u32| {
-        let (full, tile) = (filling.full(), stages.offset(filling.stage * STAGE));
-        full.arrive_expect(STAGE * TILE.bytes);
-        Factor::<BM, A>::load(a_map, tile, full, [row, start + k, a_number]);
-        Factor::<BN, B>::load(b_map, tile.offset(B_FIRST), full, [column, start + k, b_number]);
-    };
-    if thread_idx_x() == 0 {
-        a_map.prefetch();
-        b_map.prefetch();
-        let mut stage = 0;
-        while stage < STAGES {
-            Barrier::at(barriers, stage).init(1);
-            Barrier::at(barriers, STAGES + stage).init(THREADS / 32);
-            stage += 1;
-        }
-        fence_init();
-    }
-    sync_threads();
+    let (a, b) = (place.factor(a, &product.a), place.factor(b, &product.b));
+    let depth = place.depth(&product);
+    let mut copy_a = Factor::<BM, THREADS, A, A_LINE>::new(a, &product.a, place.row, product.m);
+    let mut copy_b = Factor::<BN, THREADS, B, B_LINE>::new(b, &product.b, place.column, product.n);
+    let following = |stage: u32| if stage == (STAGES - 1) * stage_len { 0 } else { stage + stage_len };
+    // All but one of the stages; without any `k` they are zeros.
     let mut fill = 0;
-    while fill < depth.min(const { (STAGES - 1) * DEPTH }) {
+    while fill < (STAGES - 1) * stage_len {
         fill = rolled(fill);
-        if is_first && warp::elect(warp::FULL) {
-            load(filling, fill);
-        }
-        filling.next();
-        fill += DEPTH;
+        let left = depth.saturating_sub(fill / stage_len * DEPTH);
+        copy_a.copy(&product.a, stages.offset(fill), left);
+        copy_b.copy(&product.b, stages.offset(fill + a_len), left);
+        commit();
+        fill += stage_len;
     }
 
-    let (warp_row, warp_column) = warp_place::<BN, TM, TN>();
-    let (group, four) = (thread_idx_x() % 32 / 4, thread_idx_x() % 4);
-    let a_first = Factor::<BM, A>::at(warp_row + Factor::<BM, A>::row(group), four);
-    let b_first = B_FIRST + Factor::<BN, B>::at(warp_column + Factor::<BN, B>::column(group), four);
-    let of_a = |ring: Ring, k, i| of_a::<BM, A>(stages, ring.stage * STAGE + a_first, k, i);
-    let of_b = |ring: Ring, k, j| of_b::<BN, B>(stages, ring.stage * STAGE + b_first, k, j);
+    let (row, column) = warp_place::<BN, TM, TN>();
+    let a_first = Factor::<BM, THREADS, A, A_LINE>::first(row);
+    let b_first = a_len + Factor::<BN, THREADS, B, B_LINE>::first(column);
+    let of_a = |stage, k, i| Factor::<BM, THREADS, A, A_LINE>::of_a(stages.offset(stage + a_first), k, i);
+    let of_b = |stage, k, j| Factor::<BN, THREADS, B, B_LINE>::of_b(stages.offset(stage + b_first), k, j);
     let mut sums: Sums<TM, TN> = [[[[0.0; 4]; 2]; TN]; TM];
     let (mut a, mut b) = ([[0.0; 4]; TM], [[[0.0; 2]; 2]; TN]);
-    reading.full().wait(0);
-    unroll::<TM>(|i| a[i] = of_a(reading, 0, i).map(Hidden::hidden));
-    unroll::<TN>(|j| unroll::<2>(|side| b[j][side] = of_b(reading, 0, 2 * j + side).map(Hidden::hidden)));
+    wait::<{ STAGES - 2 }>();
+    sync_threads();
+    unroll::<TM>(|i| a[i] = of_a(0, 0, i).map(Hidden::hidden));
+    unroll::<TN>(|j| unroll::<2>(|side| b[j][side] = of_b(0, 0, 2 * j + side).map(Hidden::hidden)));
+    let mut read = 0;
     let mut k = 0;
+    // Mutants: one stage more is of zeros.
     while k < depth {
-        multiply(&mut sums, (&mut a, &mut b), |i| of_a(reading, GROUP, i), |j| of_b(reading, GROUP, j));
-        // The stage before this one is filled again once all warps have read it, which they have by now if they are
-        // less than half a stage behind.
-        let later = k + (STAGES - 1) * DEPTH;
-        if later < depth {
-            if is_first && warp::elect(warp::FULL) {
-                filling.empty().wait(filling.round);
-                load(filling, later);
-            }
-            filling.next();
-        }
-        let read = reading;
-        // Behind the last stage there is none, and this one is read once more, for nothing.
-        if k + DEPTH < depth {
-            reading.next();
-        }
-        warp::sync_warp(warp::FULL);
-        reading.full().wait(reading.round);
-        if thread_idx_x().is_multiple_of(32) {
-            read.empty().arrive();
-        }
-        multiply(&mut sums, (&mut a, &mut b), |i| of_a(reading, 0, i), |j| of_b(reading, 0, j));
+        // Behind the last barrier nobody reads the stage before this one any longer: it is filled again.
+        let left = depth.saturating_sub(k + (STAGES - 1) * DEPTH);
+        copy_a.copy(&product.a, stages.offset(fill), left);
+        copy_b.copy(&product.b, stages.offset(fill + a_len), left);
+        commit();
+        multiply(&mut sums, (&mut a, &mut b), |i| of_a(read, GROUP, i), |j| of_b(read, GROUP, j));
+        // The next stage has arrived, for all threads.
+        wait::<{ STAGES - 2 }>();
+        sync_threads();
+        (read, fill) = (following(read), read);
+        multiply(&mut sums, (&mut a, &mut b), |i| of_a(read, 0, i), |j| of_b(read, 0, j));
         k += DEPTH;
     }
-    store::<BM, BN, TM, TN, A, B>(&mut sums, c, &product, alpha, beta);
-}
-
-/// Multiplies by a group of `k`, `a` and `b`, and replaces them by the next one's elements: of A each a turn after it
-/// was used, when the tensor cores have read it, and the last one by way of other registers.
-#[device]
-#[inline(always)]
-fn multiply<const TM: usize, const TN: usize>(
-    sums: &mut Sums<TM, TN>,
-    (a, b): (&mut [[f64; 4]; TM], &mut [[[f64; 2]; 2]; TN]),
-    next_of_a: impl Fn(usize) -> [f64; 4],
-    next_of_b: impl Fn(usize) -> [f64; 2],
-) {
-    let (mut next_b, mut last_a) = ([[[0.0; 2]; 2]; TN], [0.0; 4]);
-    unroll::<TM>(|i| {
-        if i + 1 == TM {
-            last_a = next_of_a(i);
-        }
-        unroll::<TN>(|j| {
-            unroll::<2>(|side| sums[i][j][side] = m16n8k8_f64(a[i], b[j][side], sums[i][j][side]));
-        });
-        if i > 0 {
-            a[i - 1] = next_of_a(i - 1);
-        }
-        // B's in between, as evenly as they go.
-        unroll::<TN>(|j| {
-            unroll::<2>(|side| {
-                if (2 * j + side) * TM / (2 * TN) == i {
-                    next_b[j][side] = next_of_b(2 * j + side);
-                }
-            });
-        });
-    });
-    (a[TM - 1], *b) = (last_a, next_b);
-}
-
-/// Writes a lane's results. The sums are used up.
-#[device]
-#[inline(always)]
-fn store<const BM: u32, const BN: u32, const TM: usize, const TN: usize, const A: bool, const B: bool>(
-    sums: &mut Sums<TM, TN>,
-    c: GlobalMut<f64>,
-    product: &Product,
-    alpha: f64,
-    beta: f64,
-) {
-    // Places are computed again: to keep them would take registers from the loop.
-    let place = block_place::<BM, BN>(product);
-    let c = place.product(c, product);
-    let ((row, column), lane) = (warp_place::<BN, TM, TN>(), opaque(thread_idx_x()) % 32);
-    let row = place.row + row + Factor::<BM, A>::row(lane / 4);
-    let column = place.column + column + Factor::<BN, B>::column(lane % 4 * 2);
-    // Loops that shift the sums forwards, as in `tiled`.
-    let mut i = 0;
-    while i < TM as u32 {
-        i = rolled(i);
-        let mut j = 0;
-        while j < TN as u32 {
-            j = rolled(j);
-            if B {
-                // Neighbours belong to the two matrices side by side.
-                let [[one, two, three, four], [five, six, seven, eight]] = sums[0][0];
-                sums[0][0] = [[one, five, three, seven], [two, six, four, eight]];
-            }
-            let mut at = 0;
-            while at < 4 {
-                at = rolled(at);
-                let [[one, two, three, four], [five, six, seven, eight]] = sums[0][0];
-                let (row, column) =
-                    (row + i * 16 + at % 2, column + j * 16 + at / 2 * const { if B { 2 } else { 4 } });
-                if row < product.m {
-                    let c = c.offset(row as u64 * product.c_leading + column as u64);
-                    let range = columns(product.triangle, row, product.n);
-                    write(c, [one, two], beyond(range, column), alpha, beta);
-                }
-                sums[0][0] = [[three, four, five, six], [seven, eight, one, two]];
-                at += 1;
-            }
-            unroll::<TN>(|j| {
-                if j + 1 < TN {
-                    sums[0][j] = sums[0][j + 1];
-                }
-            });
-            j += 1;
-        }
-        unroll::<TM>(|i| {
-            if i + 1 < TM {
-                sums[i] = sums[i + 1];
-            }
-        });
-        i += 1;
-    }
+    let lane = opaque(thread_idx_x()) % 32;
+    // Rows `group` and `group + 8` of an operation's are neighbours in the tile, columns are as they are.
+    store::<BM, BN, TM, TN, 8>(&mut sums, (lane / 4 * 2, lane % 4 * 2), c, &product, alpha, beta);
 }

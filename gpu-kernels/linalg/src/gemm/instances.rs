@@ -5,7 +5,8 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::tensor_map::TensorMap;
 use gpu_std::thread::{grid_dependency_synchronize, trigger_launch_completion};
 
-use super::aligned::{TILE, aligned};
+use super::aligned::{self, aligned};
+use super::bulk::{self, bulk};
 use super::finish::{Parts, finish};
 use super::large::large;
 use super::operand::Product;
@@ -105,15 +106,16 @@ tensor_products! {
 
 macro_rules! aligned_products {
     ($($name:ident: $a:literal, $b:literal, $which:literal;)*) => { $(
-        #[doc = concat!("Products of `f64` by the copy engine and tensor cores, where ", $which, " contiguous along `k`.")]
+        #[doc = concat!("Products of `f64` by 16 bytes on tensor cores, where ", $which, " contiguous along `k`.")]
         ///
         /// Launch [`Tile::count`] blocks of [`aligned::TILE`](super::aligned::TILE) for each product of the batch, with
-        /// [`aligned::shared_bytes`](super::aligned::shared_bytes), and maps of the factors with boxes of
-        /// [`aligned::boxes`](super::aligned::boxes).
+        /// [`aligned::shared_bytes`](super::aligned::shared_bytes), and operands of
+        /// [`aligned::operand`](super::aligned::operand).
         #[kernel(images = sm_90, launch_bounds(128, 2))]
-        pub fn $name(a: TensorMap, b: TensorMap, c: GlobalMut<f64>, product: Product, alpha: f64, beta: f64) {
+        pub fn $name(a: Global<f64>, b: Global<f64>, c: GlobalMut<f64>, product: Product, alpha: f64, beta: f64) {
+            const TILE: Tile = aligned::TILE;
             const THREADS: u32 = TILE.threads;
-            aligned::<{ TILE.rows }, { TILE.columns }, THREADS, 4, 2, $a, $b>((&a, &b), c, product, alpha, beta);
+            aligned::<{ TILE.rows }, { TILE.columns }, THREADS, 4, 2, $a, $b>(a, b, c, product, alpha, beta);
         }
     )* };
 }
@@ -123,6 +125,29 @@ aligned_products! {
     linalg_gemm_aligned_nt_f64: true, true, "both factors are";
     linalg_gemm_aligned_tn_f64: false, false, "no factor is";
     linalg_gemm_aligned_tt_f64: false, true, "B is";
+}
+
+macro_rules! bulk_products {
+    ($($name:ident: $a:literal, $b:literal, $which:literal;)*) => { $(
+        #[doc = concat!("Products of `f64` by the copy engine and tensor cores, where ", $which, " contiguous along `k`.")]
+        ///
+        /// Launch [`Tile::count`] blocks of [`bulk::TILE`](super::bulk::TILE) for each product of the batch, with
+        /// [`bulk::shared_bytes`](super::bulk::shared_bytes), and maps of the factors with boxes of
+        /// [`bulk::boxes`](super::bulk::boxes).
+        #[kernel(images = sm_90, launch_bounds(256, 1))]
+        pub fn $name(a: TensorMap, b: TensorMap, c: GlobalMut<f64>, product: Product, alpha: f64, beta: f64) {
+            const TILE: Tile = bulk::TILE;
+            const THREADS: u32 = TILE.threads;
+            bulk::<{ TILE.rows }, { TILE.columns }, THREADS, 4, 2, $a, $b>((&a, &b), c, product, alpha, beta);
+        }
+    )* };
+}
+
+bulk_products! {
+    linalg_gemm_bulk_nn_f64: true, false, "A is";
+    linalg_gemm_bulk_nt_f64: true, true, "both factors are";
+    linalg_gemm_bulk_tn_f64: false, false, "no factor is";
+    linalg_gemm_bulk_tt_f64: false, true, "B is";
 }
 
 macro_rules! large_products {

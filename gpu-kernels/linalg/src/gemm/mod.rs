@@ -22,6 +22,8 @@
 //! blocks ([`grid()`]) or end at once, and blocks on the diagonal write what is inside.
 
 pub mod aligned;
+pub mod bulk;
+mod eights;
 mod finish;
 mod instances;
 pub mod large;

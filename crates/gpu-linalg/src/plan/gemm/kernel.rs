@@ -6,7 +6,7 @@ use gpu_core::Capability;
 use gpu_linalg_kernels::gemm::{
     GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
     GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, Tile, aligned,
-    large, short, small,
+    bulk, large, short, small,
 };
 
 use super::super::kept;
@@ -25,9 +25,10 @@ pub enum Kernel {
     Flat,
     /// Tiles of 64 × 64 `f64`, without tensor cores.
     Double,
-    /// Tiles of 64 × 128 `f64`, on the tensor cores, where all matrices may be accessed by 16 bytes and sums are not
-    /// empty, from 9.0 on.
+    /// Tiles of 64 × 128 `f64`, on the tensor cores, where all matrices may be accessed by 16 bytes, from 9.0 on.
     TensorAligned,
+    /// Tiles of 128 × 128 `f64`, likewise, whose factors the copy engine brings.
+    TensorBulk,
     /// Tiles of 128 × 128 `f64`, on the tensor cores.
     TensorLarge,
     /// Tiles of 64 × 64 `f64`, on the tensor cores.
@@ -85,6 +86,7 @@ impl Kernel {
             (4, _) => &[Self::Medium, Self::Short, Self::Small],
             (_, 9..) => &[
                 Self::TensorAligned,
+                Self::TensorBulk,
                 Self::TensorLarge,
                 Self::TensorMedium,
                 Self::TensorHalves,
@@ -106,18 +108,18 @@ impl Kernel {
 
     /// Whether it takes products of elements of `bytes` bytes with sums of `k` products; if alpha is zero there are none.
     /// Those of [`Kernel::Short`] are few, and where B is contiguous along k it takes [`MOST_SHORT_ACROSS`] at most;
-    /// those of [`Kernel::TensorAligned`] are not empty.
+    /// those of [`Kernel::TensorBulk`] are not empty.
     pub fn takes(self, bytes: usize, k: usize, across: bool) -> bool {
         let most = if across { MOST_SHORT_ACROSS } else { MOST_SHORT };
         let older = Some(Capability::new(7, 5));
         let is_of_type = [None, older].iter().any(|&device| Self::of(bytes, device).contains(&self));
-        is_of_type && (self != Self::Short || k <= most) && (self != Self::TensorAligned || k > 0)
+        is_of_type && (self != Self::Short || k <= most) && (self != Self::TensorBulk || k > 0)
     }
 
     /// Whether it takes only products of which all matrices may be accessed by 16 bytes: where they, their rows and the
     /// matrices of a batch begin at multiples of that, and lines of A and B are whole multiples.
     pub const fn needs_alignment(self) -> bool {
-        matches!(self, Self::TensorAligned)
+        matches!(self, Self::TensorAligned | Self::TensorBulk)
     }
 
     /// What it is called.
@@ -129,6 +131,7 @@ impl Kernel {
             Self::Flat => "flat",
             Self::Double => "double",
             Self::TensorAligned => "tensor_aligned",
+            Self::TensorBulk => "tensor_bulk",
             Self::TensorLarge => "tensor_large",
             Self::TensorMedium => "tensor_medium",
             Self::TensorHalves => "tensor_halves",
@@ -187,6 +190,7 @@ impl Kernel {
             Self::Flat => GEMM_FLAT_F32,
             Self::Double => GEMM_F64,
             Self::TensorAligned => aligned::TILE,
+            Self::TensorBulk => bulk::TILE,
             Self::TensorLarge => GEMM_TENSOR_F64,
             Self::TensorMedium => GEMM_TENSOR_MEDIUM_F64,
             Self::TensorHalves => GEMM_TENSOR_HALVES_F64,
@@ -212,6 +216,7 @@ impl Kernel {
         match self {
             Self::Small => small::shared_bytes(bytes as u32),
             Self::TensorAligned => aligned::shared_bytes(),
+            Self::TensorBulk => bulk::shared_bytes(),
             _ => self.tile().shared_bytes(),
         }
     }
@@ -244,6 +249,7 @@ impl Kernel {
             Self::Flat => (3.0, 5.89, 0.399, 457.0, [1220.0, 1230.0]),
             Self::Double => (2.0, 8.0, 0.25, 350.0, [4000.0, 2500.0]),
             Self::TensorAligned => (2.0, 4.31, 0.897, 288.0, [6820.0, 1800.0]),
+            Self::TensorBulk => (1.0, 8.0, 0.97, 2200.0, [0.0, 20_000.0]),
             Self::TensorLarge => (1.0, 5.38, 0.999, 2490.0, [0.0, 10_200.0]),
             Self::TensorMedium => (4.0, 4.41, 0.638, 316.0, [3050.0, 1920.0]),
             Self::TensorHalves => (2.0, 8.02, 0.671, 981.0, [992.0, 2330.0]),

@@ -12,7 +12,7 @@ pub(crate) use vector::scratch_len as vector_scratch_len;
 
 use gpu_core::Capability;
 use gpu_linalg_kernels::gemm::{
-    ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, aligned, grid, large,
+    ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, aligned, bulk, grid, large,
 };
 use gpu_std::launch::LaunchConfig;
 use gpu_std::tensor_map::{Format, Swizzle, Tensor};
@@ -37,7 +37,7 @@ pub struct Plan {
     pub swapped: bool,
     /// The launch that adds the parts of the sums, if there is one.
     pub finish: Option<(LaunchConfig, Parts)>,
-    /// The factors as the copy engine finds them, for [`Kernel::TensorAligned`].
+    /// The factors as the copy engine finds them, for [`Kernel::TensorBulk`].
     pub tensors: Option<[Tensor; 2]>,
 }
 
@@ -254,6 +254,7 @@ impl Seen {
             let along_k = side.0.matrix.order() == along_k;
             let aligned = by_vectors && whole && self.is_side_aligned(side);
             match kernel {
+                Kernel::TensorAligned => aligned::operand(rows, leading, batch, along_k),
                 Kernel::Large => large::operand(leading, batch, along_k, aligned && !along_k),
                 _ => Operand::new(tile, rows, leading, batch, along_k, aligned),
             }
@@ -320,8 +321,8 @@ impl Seen {
         let [down, across] = grid(down, across, folded).map(u128::from);
         let blocks = blocks(down * across * count as u128 * u128::from(parts))?;
         let launch = LaunchConfig::linear(blocks, tile.threads).shared(kernel.shared_bytes(bytes));
-        let tensors = (kernel == Kernel::TensorAligned).then(|| {
-            let of = |side, operand: Operand, rows| tensor(side, aligned::boxes(rows, operand.along_k != 0));
+        let tensors = (kernel == Kernel::TensorBulk).then(|| {
+            let of = |side, operand: Operand, rows| tensor(side, bulk::boxes(rows, operand.along_k != 0));
             [of(self.a, product.a, tile.rows), of(self.b, product.b, tile.columns)]
         });
         Ok(Plan { kernel, launch, product, swapped, finish, tensors })
