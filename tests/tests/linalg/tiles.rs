@@ -1,12 +1,13 @@
 //! Products of matrices around the tiles of each kernel, and of sums that are cut.
 
 use gpu_core::Device;
-use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS, Split};
+use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS, Plan, Split, Sums};
 use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Order, Triangle, syrk_scratch_len};
 use gpu_linalg_kernels::gemm::{
     GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
-    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, Tile, aligned, bulk, large, small,
+    GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, Tile, aligned, bulk, large, linalg_gemm_bulk_nn_f64,
+    small,
 };
 
 use gpu_tests::backends::for_each;
@@ -70,7 +71,7 @@ macro_rules! chosen_kernels {
                 let one_more = if Kernel::$kernel.needs_alignment() { 2 } else { 1 };
                 let (wide, all) = (columns.max(rows) + 4, [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 1]]);
                 for ((m, n, k), gap, triangle, orders) in [
-                    ((rows, columns, 160), 0, None, &all[..]),
+                    ((rows, columns, 96), 0, None, &all[..]),
                     ((rows + one_more, columns - 2, 16 + one_more), one_more, None, &all),
                     ((40, columns + 4, 4), 4, None, &all),
                     ((wide, wide, 20), 4, Some(Triangle::Lower), &all[1..2]),
@@ -282,6 +283,40 @@ fn sums_that_are_cut_f32() {
 fn sums_that_are_cut_f64() {
     assert!(Split::new(8, [7, 9, 700], 1).parts > 1 && Split::new(8, [70, 20, 515], 2).parts > 1);
     cut_sums::<f64>("sums_that_are_cut_f64");
+}
+
+/// Chains that go through the ring of the copy engine's stages more than twice, as no part of the sums of so small a
+/// product is; and a batch that has one A for all.
+#[test]
+fn the_copy_engines_ring_goes_round() {
+    let (m, n, k) = (10, 12, (2 * BULK.stages + 1) as usize * BULK.depth as usize + 2);
+    for_each("the_copy_engines_ring_goes_round", |device| {
+        if device.kind() == gpu_core::Kind::Cpu {
+            return;
+        }
+        let [a, b, c] = [(m, k), (k, n), (m, n)].map(|(rows, columns)| layout(rows, columns, ORDERS[0], 0));
+        let batch = |matrix, stride| BatchLayout { matrix, count: 2, stride };
+        let layouts = [batch(a, 0), batch(b, k * n), batch(c, m * n)];
+        let (a_values, b_values) = (values::<f64>(1, m * k), values::<f64>(2, 2 * k * n));
+        let (a_device, b_device) = (device.upload(&a_values).unwrap(), device.upload(&b_values).unwrap());
+        let mut c_device = device.alloc::<f64>(2 * m * n).unwrap();
+        let [a, b, c] = [&a_device, &b_device, &c_device].map(|buffer| buffer.view().as_global().address());
+        let plan =
+            Plan::with_kernel(Kernel::TensorBulk, 8, layouts, [a, b, c, 0], Sums::Chains, None).unwrap();
+        let stream = device.default_stream();
+        let [a, b] = plan.tensors.unwrap().map(|tensor| stream.tensor_map(&tensor).unwrap());
+        let arguments = (a, b, c_device.view_mut(), plan.product, 1.0, 0.0);
+        // SAFETY: the buffers hold the plan's matrices, and outlive the launch.
+        unsafe { stream.launch::<linalg_gemm_bulk_nn_f64>(plan.launch, arguments) }.unwrap();
+        let element = |at: usize| {
+            let (number, row, column) = (at / (m * n), at / n % m, at % n);
+            (0..k).fold(0.0, |sum, along| {
+                a_values[row * k + along].mul_add(b_values[(number * k + along) * n + column], sum)
+            })
+        };
+        let expected: Vec<f64> = (0..2 * m * n).map(element).collect();
+        assert_same_bits(&c_device.to_vec().unwrap(), &expected, &format!("{k} on {}", device.name()));
+    });
 }
 
 /// Of a square C a triangle, by a kernel of choice, of small integers: these are exact in any order. The other
