@@ -9,7 +9,7 @@ use gpu_std::memory::GlobalMut;
 use gpu_std::mma::m16n8k8_f64;
 use gpu_std::{device, rolled, unroll};
 
-use super::operand::{ALL, Product, columns};
+use super::operand::{Product, columns};
 use super::place::block_place;
 use super::store::{beyond, write};
 use super::tensor::warp_place;
@@ -72,10 +72,7 @@ pub(super) fn store<const BM: u32, const BN: u32, const TM: usize, const TN: usi
     let c = place.product(c, product);
     let (warp_row, warp_column) = warp_place::<BN, TM, TN>();
     let (row, column) = (place.row + warp_row + row, place.column + warp_column + column);
-    let is_whole = place.row + BM <= product.m && place.column + BN <= product.n;
-    if is_whole && product.triangle == ALL && beta == 0.0 {
-        // Most tiles of what is large: nothing is asked, and nothing waits for the loops below, which took 12 us for a
-        // tile that a multiprocessor works on alone.
+    if product.is_whole(&place, [BM, BN], beta) {
         let mut line = c.offset(row as u64 * product.c_leading + column as u64);
         unroll::<TM>(|i| {
             unroll::<2>(|next| {

@@ -101,6 +101,21 @@ pub(super) fn store<
         });
         return;
     }
+    if product.is_whole(&place, [BM, BN], beta) {
+        unroll::<TM>(|i| {
+            let row = row + (i / V) as u32 * (LANE_ROWS * V as u32) + (i % V) as u32;
+            let line = c.offset(row as u64 * product.c_leading + column as u64);
+            unroll::<8>(|vector| {
+                if vector * V < TN {
+                    let sums = core::array::from_fn(|j| {
+                        combine(alpha, sums[i][vector * V + j], T::ZERO, || T::ZERO)
+                    });
+                    line.write_vec::<V>(vector as u32 * LANE_COLUMNS * V as u32, sums);
+                }
+            });
+        });
+        return;
+    }
     // A loop over rows and one over vectors, that shift the sums forwards: unrolled they were longer than all the rest.
     let mut i = 0;
     while i < TM as u32 {
