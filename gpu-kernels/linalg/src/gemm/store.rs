@@ -16,7 +16,8 @@ pub(super) const fn held_len(threads: u32, columns: usize, vector: usize) -> u32
     threads / 32 * LANE_ROWS * vector as u32 * row_pitch(LANE_COLUMNS as usize * columns)
 }
 
-/// Writes a thread's results, by way of `held` ([`held_len`]) where C's rows are not aligned. The sums are used up.
+/// Writes a thread's results, by way of `held` ([`held_len`]) where C's rows are not aligned; with `WHOLE`, those of a
+/// whole tile without loops, which pays where a thread has many. The sums are used up.
 #[device]
 #[inline(always)]
 pub(super) fn store<
@@ -26,6 +27,7 @@ pub(super) fn store<
     const TM: usize,
     const TN: usize,
     const V: usize,
+    const WHOLE: bool,
 >(
     sums: &mut [[T; TN]; TM],
     held: Shared<T>,
@@ -101,7 +103,7 @@ pub(super) fn store<
         });
         return;
     }
-    if product.is_whole(&place, [BM, BN], beta) {
+    if WHOLE && product.is_whole(&place, [BM, BN], beta) {
         unroll::<TM>(|i| {
             let row = row + (i / V) as u32 * (LANE_ROWS * V as u32) + (i % V) as u32;
             let line = c.offset(row as u64 * product.c_leading + column as u64);

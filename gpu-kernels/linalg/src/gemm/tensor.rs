@@ -22,7 +22,6 @@ use super::operand::{Copier, Product, columns};
 use super::place::block_place;
 use super::store::{beyond, row_pitch, write, write_rows};
 use super::tiled::Tile;
-use crate::scalar::combine;
 
 /// Stages: more than three do not fit into the shared memory of a multiprocessor of 8.6, 99 KiB.
 pub(super) const STAGES: u32 = 3;
@@ -143,23 +142,6 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
         return;
     }
     let (row, column) = (row + lane_row, column + lane_column);
-    if product.is_whole(&place, [BM, BN], beta) {
-        unroll::<TM>(|i| {
-            unroll::<2>(|next| {
-                let row = row + (16 * i + next) as u32;
-                let line = c.offset(row as u64 * product.c_leading + column as u64);
-                unroll::<TN>(|j| {
-                    unroll::<2>(|pair| {
-                        // As below: neighbouring columns belong to the two matrices side by side.
-                        let sums =
-                            [0, 1].map(|side| combine(alpha, sums[i][j][side][2 * next + pair], 0.0, || 0.0));
-                        line.write_vec::<2>((16 * j + 2 * pair) as u32, sums);
-                    });
-                });
-            });
-        });
-        return;
-    }
     // Loops that shift the sums forwards, as in `tiled`.
     let mut i = 0;
     while i < TM as u32 {

@@ -196,7 +196,7 @@ pub(super) fn tiled<
         k += BK;
     }
 
-    store::<T, BM, BN, TM, TN, V>(&mut sums, stages, c, &product, (alpha, beta));
+    store::<T, BM, BN, TM, TN, V, false>(&mut sums, stages, c, &product, (alpha, beta));
 }
 
 /// Adds the products of one `k`. Of large parts in an order in which each has a factor of the one before it, which the
