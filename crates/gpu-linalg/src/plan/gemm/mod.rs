@@ -1,5 +1,6 @@
 //! Products of matrices: which kernel, and how it sees the operands.
 
+mod copy_engine;
 mod cost;
 mod kernel;
 mod split;
@@ -15,7 +16,9 @@ use gpu_linalg_kernels::gemm::{
     ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER, aligned, bulk, grid, large,
 };
 use gpu_std::launch::LaunchConfig;
-use gpu_std::tensor_map::{Format, Swizzle, Tensor};
+use gpu_std::tensor_map::Tensor;
+
+use copy_engine::tensor;
 
 use super::{blocks, extent};
 use crate::api::Triangle;
@@ -329,26 +332,6 @@ impl Seen {
     }
 }
 
-/// A batch of matrices of doubles as the copy engine finds them, in boxes of so many elements and lines. It counts in
-/// words of four bytes.
-fn tensor((layout, address): (BatchLayout, u64), [width, height]: [u32; 2]) -> Tensor {
-    let (leading, lines) = (layout.matrix.leading_dimension() as u64, layout.matrix.lines() as u64);
-    let words = |elements: u64| elements * (size_of::<f64>() / size_of::<u32>()) as u64;
-    // Matrices at the same place are one, which has no stride.
-    let (count, stride) = match layout.stride as u64 {
-        0 => (1, leading * lines),
-        stride => (layout.count as u64, stride),
-    };
-    Tensor {
-        address,
-        format: Format::U32,
-        extents: [words(layout.matrix.contiguous() as u64), lines, count],
-        strides: [leading, stride].map(|elements| elements * size_of::<f64>() as u64),
-        tile: [words(width.into()) as u32, height, 1],
-        swizzle: Swizzle::Bytes128,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -374,7 +357,8 @@ mod tests {
         assert_eq!(kernel(4, None, 10, 4000, 4000), Kernel::Flat);
         assert_eq!(kernel(4, None, 4000, 10, 4000), Kernel::Flat);
         assert_eq!(kernel(4, older, 4096, 4096, 4096), Kernel::Medium);
-        assert_eq!(kernel(8, None, 4096, 4096, 4096), Kernel::TensorAligned);
+        assert_eq!(kernel(8, None, 4096, 4096, 4096), Kernel::TensorBulk);
+        assert_eq!(kernel(8, None, 1024, 1024, 1024), Kernel::TensorAligned);
         assert_eq!(kernel(8, None, 4097, 4097, 4097), Kernel::TensorLarge);
         assert_eq!(kernel(8, Some(Capability::new(8, 0)), 4096, 4096, 4096), Kernel::TensorLarge);
         assert_eq!(kernel(8, None, 512, 512, 512), Kernel::TensorHalves);
