@@ -117,8 +117,9 @@ impl<T: Output, const N: usize> Factor<T, N> {
             let (first_place, places) = if across { (self.first, self.extent) } else { (k, self.k) };
             let target = target.offset(line * pitch + place);
             let (line, place) = (first_line + line, first_place + place);
+            let is_line = line < lines;
             // Mutants: right behind the last place none is left.
-            let left = if line < lines && place < places { places - place } else { 0 };
+            let left = if is_line && place < places { places - place } else { 0 };
             let source = self.matrix.offset(u64::from(line) * self.leading + u64::from(place));
             // Mutants: an element at a time it is the same.
             if self.vectors && left >= Self::VECTOR {

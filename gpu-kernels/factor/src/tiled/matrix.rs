@@ -164,6 +164,7 @@ impl<T: Float, const SKYLINE: bool> Matrix<T, SKYLINE> {
         let rows = self.shape.tile_rows();
         if SKYLINE {
             let place = self.task(number);
+            // With a wrong column the block would wait without end for tiles that no block has.
             return (self.table(place), self.table(place + 1));
         }
         if number == 0 {

@@ -308,7 +308,8 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
     #[device]
     #[inline(always)]
     fn publish(&self, word: u32, count: u32) {
-        // The last thread: its warp has no rows, and can wait until all is written.
+        // The last thread: its warp has no rows, and can wait until all is written. If none did, those who need the
+        // tile would wait without end.
         if thread_idx_x() == THREADS - 1 {
             self.progress.atomic(word).store(count, Ordering::Release, Scope::Device);
         }

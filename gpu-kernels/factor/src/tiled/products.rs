@@ -403,6 +403,7 @@ pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
     let first = matrix.first(row).max(matrix.first(column)) / PANEL;
     let mut at = begin.map_or(first, |tile| tile * PANELS);
     let (mut copied, mut known, mut turn) = (at, at, 0);
+    // `at` grows only where a panel was copied: a turn at the end would repeat without end.
     while at < end {
         at = rolled(at);
         let told = words.offset(turn);

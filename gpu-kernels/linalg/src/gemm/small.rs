@@ -61,7 +61,9 @@ fn read<T: Float, const V: usize, const LOADS: usize>(
         unroll::<4>(|i| {
             if warp + i as u32 * WARPS < rows {
                 unroll::<4>(|j| {
-                    if j < LOADS / 4 && lane + j as u32 * 32 < depth {
+                    let is_there = lane + j as u32 * 32 < depth;
+                    // Mutants: one load more begins at the most that `depth` can be.
+                    if j < LOADS / 4 && is_there {
                         held[j * 4 + i] = from.read_only(j as u32 * 32);
                     }
                 });

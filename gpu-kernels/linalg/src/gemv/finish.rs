@@ -24,6 +24,7 @@ pub(super) fn finish<T: Scalar>(
     if index < shape.results {
         let mut sum = partials.read(index);
         let mut piece = 1;
+        // Mutants: in one more turn there are no pieces.
         while piece < shape.pieces {
             piece = rolled(piece);
             let mut ahead = [T::Sum::ZERO; AHEAD];
@@ -34,6 +35,7 @@ pub(super) fn finish<T: Scalar>(
                 }
             });
             unroll::<AHEAD>(|step| {
+                // Mutants: one more is zero, of which no result shows anything.
                 if piece + (step as u32) < shape.pieces {
                     sum = sum + ahead[step];
                 }

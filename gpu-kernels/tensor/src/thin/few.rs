@@ -139,6 +139,7 @@ impl<const E: usize> Elements<E> {
         let own = Self { k: opaque(self.k), column: opaque(self.column), ..*self };
         unroll::<E>(|at| {
             let [row, column] = own.place(across, at as u32);
+            // Mutants: a column more has room, and nobody reads it.
             if column < columns {
                 tile.write(column * const { Factor::<T>::ALONG_PITCH } + row, values[at]);
             }

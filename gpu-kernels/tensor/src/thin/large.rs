@@ -57,6 +57,7 @@ impl Copies {
         } else {
             (a.first + self.line, a.extent, k + self.place)
         };
+        // Mutants: a vector right behind the last row may be anything, and is in the matrix if it is copied.
         let is_here = !a.across || begin < a.extent + self.shift;
         let is_whole = !a.across
             || a.dense
@@ -90,6 +91,7 @@ impl Copies {
         rows: u32,
     ) {
         let (first, line, line_end, length, needed) = if a.across {
+            // Mutants: rows that need no zeros get them in vain.
             let is_row = rows > 0 || a.first + self.place < a.extent + self.shift;
             (a.first, k + self.line, a.k, a.extent, if is_row { u32::MAX } else { 0 })
         } else {
@@ -101,11 +103,14 @@ impl Copies {
         // Where nothing is between lines, what comes before one and behind it may be read, as far as the matrix
         // goes; of the latter the sums along `k` must not see anything.
         let (start, shift) = (self.start + u64::from(begin), u64::from(self.shift));
+        // Mutants: what is not taken for followed comes an element at a time.
         let end = start + (LOADS as u64 - 1) * between + u64::from(Factor::<T>::VECTOR);
         // Mutants: as above.
         let follows = a.dense && start >= shift;
         // Not computed before all steps, where it would take registers from them.
+        // Mutants: as above.
         let is_followed = a.dense && a.across && end <= u64::from(opaque(line_end)) * a.leading + shift;
+        // Mutants: an element at a time it is the same, and a vector right behind the last row may be anything.
         let is_whole = (begin >= self.shift || follows)
             && (begin + Factor::<T>::VECTOR <= length + self.shift
                 || is_followed && begin < length + self.shift);
@@ -117,6 +122,7 @@ impl Copies {
             if is_whole && is_line {
                 let source = a.matrix.offset(start - shift + u64::from(at) * between);
                 copy::<T, N>(target, at * down, source, 0);
+                // Mutants: one line more of the others is filled with zeros in vain.
             } else if line < needed {
                 let source = a.matrix.offset(self.start + u64::from(at) * between);
                 let length = if is_line { length } else { 0 };

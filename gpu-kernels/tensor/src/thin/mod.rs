@@ -235,9 +235,11 @@ pub(crate) fn product<T: Output, F: Epilogue<T::Scale>, const N: usize, const PE
         if const { PER != 1 } && step > 0 && step <= steps {
             elements.write(b.across, stage(step - 1).1, of_b, of_fragments);
         }
+        // Mutants: what is copied of a stage behind the last nobody reads.
         if step < steps {
             let (tile, k) = (stage(step).0, first + step * depth);
             // Zeros of rows that are not there stay.
+            // Mutants: that they are needed is not asked where all of a stage is inside; else they are written again.
             let rows = if step < STAGES { rows } else { 0 };
             let vector = const { N as u32 };
             // Mutants: a stage that is not taken for an inner one has its ends looked at in vain.
@@ -264,6 +266,7 @@ pub(crate) fn product<T: Output, F: Epilogue<T::Scale>, const N: usize, const PE
         }
         step += 1;
     }
+    // Mutants: the groups that may be on their way are those of the last steps, without copies.
     wait::<0>();
     sync_threads();
     write(&sums, stages.cast(), c, &product, Place { row, column, matrix: number }, (alpha, beta), epilogue);
@@ -293,6 +296,7 @@ fn write<T: Output, E: Epilogue<T::Scale>>(
     let columns = (product.n - column).min(THIN_TILE[1]);
     // A power of two of neighbours: all rows, or as many columns as there are, or a few more.
     let is_across = product.c_across != 0;
+    // Mutants: of more neighbours those behind the last column write nothing.
     let log = if is_across { THIN_TILE[0].trailing_zeros() } else { 32 - (columns - 1).leading_zeros() };
     let lines = if is_across { columns } else { rows };
     let mut index = thread;
