@@ -51,6 +51,7 @@ pub fn count<K: Key, const B: usize, const W: usize>(
         word += threads;
     }
     let mut base = block_idx_x() as u64 * threads as u64;
+    // Mutants: in one more turn nothing is left to clear.
     while base < words {
         if (thread as u64) < words - base {
             counts.offset(base).write(thread, 0);
@@ -62,6 +63,7 @@ pub fn count<K: Key, const B: usize, const W: usize>(
     // ---- The block's part of the keys
     let each = threads * COUNT_AT_ONCE as u32;
     let mut base = block_idx_x() as u64 * each as u64;
+    // Mutants: in one more turn no key is left.
     while base < len {
         let part = keys.offset(base);
         let left = (len - base).min(each as u64) as u32;
@@ -94,6 +96,7 @@ pub fn count<K: Key, const B: usize, const W: usize>(
     let mut word = thread;
     while word < passes * digits {
         let count = own.read(word);
+        // Mutants: to add nothing takes time only.
         if count > 0 {
             totals.atomic(word).fetch_add(count as u64, Ordering::Relaxed, Scope::Device);
         }

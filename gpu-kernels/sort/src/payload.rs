@@ -106,6 +106,7 @@ impl<V: Value> Payload for Pairs<V> {
             unroll::<L>(|row| self.output.offset(to(row)).write(0, exchange.read(tile.sorted(row))));
         } else {
             let mut row = 0;
+            // Mutants: one more row is behind the tile.
             while row < L as u32 {
                 row = rolled(row);
                 let at = tile.sorted(row as usize);

@@ -129,8 +129,10 @@ impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
         } else {
             // A loop over rows, so that its code stands there once; each row then finds its registers by selection.
             let mut row = 0;
+            // Mutants: one more row is another warp's, read as far as there are keys, and not kept.
             while row < L as u32 {
                 let place = self.place(row);
+                // Mutants: of no keys none is read, and all words are zero, as they were.
                 if place < self.left {
                     let words = self.keys.offset(place as u64).one_by_one(self.left - place);
                     unroll::<L>(|other| {
@@ -157,7 +159,9 @@ impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
             let before = self.keys.offset((self.place(0) as u64).wrapping_sub(1));
             unroll::<L>(|row| {
                 let place = self.place(row as u32);
-                if place < self.left && (place > 0 || !self.is_first) {
+                // Mutants: the last key is before the row behind it, too, where no key asks for it.
+                let is_there = place < self.left;
+                if is_there && (place > 0 || !self.is_first) {
                     before_row[row] = before.read((32 * V * row) as u32);
                 }
             });
@@ -216,6 +220,7 @@ impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
         unroll::<L>(|row| {
             let place = self.place(row as u32);
             let mut number = before + of_row(&up_to, row) - heads[row].count_ones();
+            // Mutants: either way notes the same.
             if V <= 4 {
                 unroll::<V>(|j| {
                     if heads[row] >> j & 1 == 1 {
@@ -334,6 +339,7 @@ impl<K: Bits, const V: usize, const L: usize, const W: usize> TileWork<Plus<u32>
         let total = around.with - around.before;
         let notes = self.rooms.offset(room * shape.tile());
         let mut number = thread;
+        // Mutants: in one more turn the tile's first key is read in vain.
         while number < total {
             let number_of = |i: usize| number + i as u32 * shape.threads();
             // Behind the last run the tile's first key is read, which is there, so that reads do not wait for a

@@ -4,6 +4,7 @@ mod any_order;
 mod chained;
 mod histogram;
 mod histogram_rounds;
+mod runs;
 mod schedules;
 mod scratch;
 mod segmented;

@@ -231,5 +231,31 @@ fn as_many_first_keys_as_there_is_room_for() {
         one::<u32, u32>(device, &keys, &[len], true, room, false);
         let keys: Vec<u32> = (0..len).map(|at| 3 * at).collect();
         one::<u32, u32>(device, &keys, &[len], true, room, true);
+        // And as many of two parts, of which those of the second one are less.
+        let (len, room) = (1 << 15, digits_room(16) as usize);
+        let keys: Vec<u64> = (0..len).map(|at| 3 * (u64::from(len) - at as u64)).collect();
+        one::<u64, u8>(device, &keys, &[len], true, room / 2, false);
+    });
+}
+
+/// What is behind a row is no key, though it were the least that there can be: of four warps three have a key each that
+/// is less than all of the fourth, where the row ends.
+#[test]
+fn behind_a_row_there_is_no_least_key() {
+    for_each("behind a row there is no least key", |device| {
+        let (len, warps) = (1500, 4);
+        let warp_of = |at: usize| at / 32 % warps;
+        let ends_in = warp_of(len);
+        let mut keys = vec![250u8; len];
+        for warp in 0..warps {
+            if warp == ends_in {
+                (0..len).filter(|&at| warp_of(at) == warp).for_each(|at| keys[at] = 200);
+            } else {
+                keys[32 * warp + 5] = 10;
+            }
+        }
+        one::<u8, u16>(device, &keys, &[len as u32], true, warps, false);
+        let keys: Vec<u16> = keys.into_iter().map(u16::from).collect();
+        one::<u16, u8>(device, &keys, &[len as u32], true, warps, false);
     });
 }

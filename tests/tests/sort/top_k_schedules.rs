@@ -192,6 +192,8 @@ fn keys_that_equal_the_bound_of_the_filter() {
         assert!((8..72).contains(&count), "seed {seed}: {count} candidates suffice");
         // And with room for no more.
         assert_eq!(filtered(seed, &keys, 3, 1, count), count);
+        // And where all of them are wanted.
+        assert_eq!(filtered(seed, &keys, count as usize, 1, 1200), count);
     }
 }
 

@@ -90,6 +90,8 @@ impl<T: Sample<Key = u32>> Binning<T> for EvenInteger {
         let quotient = ((dividend as u128 * self.reciprocal as u128) >> 64) as u64;
         let rest = dividend.wrapping_sub(quotient.wrapping_mul(self.range));
         let bin = quotient as u32 + (rest >= self.range) as u32;
+        // Mutants: right behind the last number it is the bin behind the last one, which counts for none; that it is
+        // called so the tests below see.
         if (offset as u64) < self.range { bin } else { NO_BIN }
     }
 }
@@ -120,6 +122,7 @@ macro_rules! even_floats {
             fn bin(self, sample: $t) -> u32 {
                 let bin = ((sample - self.lower) * self.scale).to_u32();
                 let last = self.bins - 1;
+                // Mutants: they may be equal.
                 let bin = if bin < last { bin } else { last };
                 if sample >= self.lower && sample < self.upper { bin } else { NO_BIN }
             }

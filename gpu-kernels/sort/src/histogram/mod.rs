@@ -163,6 +163,7 @@ fn in_shared<T: Packed, B: Binning<T>, const V: usize>(
     let mut base = block_idx_x() as u64 * each as u64;
     let mut loaded = [[0; WORDS]; AT_ONCE];
     unroll::<AT_ONCE>(|row| loaded[row] = load(base, row));
+    // Mutants: in one more turn no vector is left.
     while base < vectors {
         let next = base + grid_dim_x() as u64 * each as u64;
         // A vector's successor is on its way as soon as it is counted, while the others are.

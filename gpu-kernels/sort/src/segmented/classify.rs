@@ -42,6 +42,7 @@ pub fn classify(
     sync_threads();
     if thread < CLASSES {
         let count = of_block.read(thread);
+        // Mutants: of a class without segments nobody asks where they go.
         if count > 0 {
             starts.write(thread, counts.atomic(thread).fetch_add(count, Ordering::Relaxed, Scope::Device));
         }

@@ -241,6 +241,7 @@ macro_rules! by_width {
     ($composite:ty, $job:expr, $for:ident) => {
         if size_of::<<$composite as Composite>::Raw>() == 8 && $job.key_bytes == 8 {
             $for!(u64);
+            // Mutants: of 16 bytes are those of keys of 8 only, which were asked for before.
         } else if size_of::<$composite>() < 16 {
             match $job.key_bytes {
                 4 => $for!(u32),

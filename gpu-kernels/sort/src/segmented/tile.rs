@@ -41,6 +41,7 @@ pub fn sort_tiles<C: Composite, const L: usize>(
 
     let is_rows = job.row > 0;
     let tiles_of_row = job.row.div_ceil(of_tile as u64) as u32;
+    // Mutants: one more has room in both arrays, which have 16 words, and nobody reads it.
     if thread < CLASSES {
         let count = if !is_rows {
             counts.read(thread)
@@ -110,6 +111,7 @@ pub fn sort_tiles<C: Composite, const L: usize>(
         let of_first = thread / 32 * of_warp;
         let mut slots =
             Slots { words: of_slots, shift: width.trailing_zeros(), before, stretch: None, row: None };
+        // Mutants: a slot of just the warp's items may as well be looked up as a slot, or be a row.
         if width >= of_warp {
             // All of the warp's items are of one segment.
             let (at, start, len, _) = slots.at(of_first);

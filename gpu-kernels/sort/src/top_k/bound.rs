@@ -41,6 +41,7 @@ fn select<S: Source, const P: usize, const L: usize, const COUNTED: u32>(
     sync_threads();
     let mut bound = S::Word::HIGHEST;
     let (mut known, mut base) = (0, 0);
+    // Mutants: in one more turn no word is left.
     while base < len {
         keep_rolled();
         let left = len - base;
@@ -54,6 +55,7 @@ fn select<S: Source, const P: usize, const L: usize, const COUNTED: u32>(
             let limit = left.saturating_sub(thread);
             unroll::<L>(|i| words[i] = own.word_below(i as u32 * threads, limit));
         }
+        // Mutants: without a bound from the start it takes longer only.
         if base == 0 && k <= threads {
             bound = first_bound::<S, P, L>(bounds, &words, k);
         }
@@ -92,6 +94,7 @@ fn select<S: Source, const P: usize, const L: usize, const COUNTED: u32>(
                 }
                 sync_threads();
                 known = held.count.read(0);
+                // Mutants: when the held ones are put in order is a matter of speed.
                 if known > room - threads {
                     rest = keep_first::<S, P>(held, known, k);
                     known = k;

@@ -40,9 +40,12 @@ pub(super) fn emit_first<C: Composite, const P: usize, const COUNTED: u32>(
     emit: impl Fn(u32, C),
 ) {
     let (thread, threads) = (thread_idx_x(), P as u32);
+    // Mutants: either way puts them in the same order.
     let is_counted = known <= COUNTED;
     if is_counted {
-        if thread < 3 && known + thread < held.room {
+        // There is room: no more are counted than half of it.
+        // Mutants: a fourth has room, too, and nobody reads it.
+        if thread < 3 {
             held.items.write(known + thread, C::HIGHEST);
         }
         sync_threads();
@@ -97,6 +100,7 @@ pub(super) fn sort<C: Composite, const P: usize>(held: Candidates<C>, known: u32
                 let low = 2 * (pair - within) + within;
                 let high = if 2 * distance == size { low + size - 1 - 2 * within } else { low + distance };
                 let (a, b) = (held.items.read(low), held.items.read(high));
+                // Mutants: equal ones may change places.
                 if b < a {
                     held.items.write(low, b);
                     held.items.write(high, a);

@@ -130,6 +130,7 @@ fn select<S: Source, const P: usize, const L: usize>(
 fn each<S: Source, const P: usize, const L: usize>(source: S, len: u32, take: impl Fn(S::Composite)) {
     let (thread, threads) = (thread_idx_x(), P as u32);
     let mut base = 0;
+    // Mutants: in one more turn no word is left.
     while base < len {
         keep_rolled();
         let left = (len - base).saturating_sub(thread);

@@ -27,6 +27,7 @@ pub fn filter<K: Loaded, C: Composite, const LOADS: usize>(
     let highest: K::Word = word_of(bound);
     let look = |index: u32| {
         let composite: C = compose(keys.offset(index as u64).word(0), index);
+        // Mutants: without the bound itself there is one candidate less; if that is too few, a block selects from all.
         if composite <= bound {
             let place = header.atomic(COUNT).fetch_add(1, Ordering::Relaxed, Scope::Device);
             if place < room {

@@ -59,6 +59,7 @@ pub fn select_rows<K: Keyed, C: Composite, A: Algorithm>(
             own.write(rank, composite);
         }
     });
+    // Mutants: a whole row has `k` elements, so that nothing is to be filled.
     if selection.parts > 1 {
         let mut rank = selected + thread_idx_x();
         while rank < k {
