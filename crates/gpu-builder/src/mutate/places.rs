@@ -280,7 +280,9 @@ impl Finder<'_> {
         let end = start + 1 + usize::from(or_equal);
         let spaced =
             self.source[..start].ends_with([' ', '\n']) && self.source[end..].starts_with([' ', '\n']);
-        if spaced {
+        // Behind a comma the sign ends a list of several lines.
+        let ends_list = at > 0 && is_punct(tokens.get(at - 1), ',');
+        if spaced && !ends_list {
             let sign = if less { "<" } else { ">" };
             let other = if or_equal { sign.to_string() } else { format!("{sign}=") };
             let found = operands(self.source, tokens, at, 1 + usize::from(or_equal));
@@ -403,6 +405,7 @@ mod tests {
         assert_eq!(changed("a >= b && c > d"), ["a > b && c > d", "a >= b && c >= d"]);
         assert_eq!(changed("a\n    <= b"), ["a\n    < b"]);
         assert_eq!(changed("fn f<T: A<u32>>(x: Global<u32>) -> Shared<T> { x << 2 >> 3 }"), [""; 0]);
+        assert_eq!(changed("trait A:\n    B<\n    C: D<E = F>,\n>\n{\n}"), [""; 0]);
         assert_eq!(changed("x + 1"), ["x"]);
         assert_eq!(changed("y[(n - 1) / 2]"), ["y[(n) / 2]"]);
         assert_eq!(changed("f(-1, x + 10, [1, -1], x + 1.5, return -1)"), [""; 0]);
