@@ -102,6 +102,7 @@ pub(super) fn triangle<T: Float>(a: Global<T>, x: Global<T>, partials: GlobalMut
     unroll::<{ (TILE / LINES) as usize }>(|step| {
         tile.write((first + step as u32 * LINES) * PITCH + p, values[step]);
     });
+    // Mutants: the third part writes the same as the second.
     if first < 2 {
         let (start, into) = if first == 0 { (place, at_places) } else { (line, at_lines) };
         into.write(p, if start + p < shape.read { x.read_only(start + p) } else { T::ZERO });
@@ -112,6 +113,7 @@ pub(super) fn triangle<T: Float>(a: Global<T>, x: Global<T>, partials: GlobalMut
     let (index, across) = (p, first == 1);
     let twice = shape.along != 0 && shape.across != 0;
     // A tile on the diagonal has one sum a line: of a symmetric matrix that along it.
+    // Mutants: the third part computes the same as the first.
     if first >= 2 || diagonal && across == (shape.along != 0) {
         return;
     }
@@ -157,6 +159,7 @@ fn on_diagonal<T: Float>(
     let mut k = 0;
     while k < opaque(TILE) {
         let (l, p) = if across { (k, index) } else { (index, k) };
+        // Mutants: of the diagonal it was asked before.
         let stored = l == p || (p < l) == up_to_diagonal;
         let (l, p) = if stored { (l, p) } else { (p, l) };
         // What does not count is left out, not multiplied by zero: `x` may be infinite there.

@@ -107,6 +107,7 @@ impl Shape {
     /// That of `len` keys without values: few keys of 4 bytes have short tiles, so that every multiprocessor has some.
     pub const fn of_keys(key_bytes: u32, len: u64) -> Self {
         let shape = Self::new(key_bytes, 0);
+        // Mutants: how many are few is a matter of speed.
         if key_bytes == 4 && len <= MAX_FEW { Self { rows: SHORT_ROWS as u32, ..shape } } else { shape }
     }
 
@@ -137,6 +138,7 @@ impl Shape {
 
     /// Bytes of dynamic shared memory of a block that sweeps.
     pub const fn shared_bytes(self) -> u32 {
+        // Mutants: they may be equal.
         let wider = if self.key_bytes > self.value_bytes { self.key_bytes } else { self.value_bytes };
         SharedLayout::new()
             .array::<u32>(self.warps * self.digits())

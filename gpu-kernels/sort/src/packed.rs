@@ -17,6 +17,7 @@ impl<const BITS: usize, const L: usize> Packed<BITS, L> {
     /// Those numbers.
     #[inline(always)]
     pub(super) fn new(numbers: [u32; L]) -> Self {
+        // Mutants: what it is asked for is well inside, or does not compile.
         const { assert!(L <= ROWS && 0 < BITS && BITS < 32) };
         let mut words = [0; ROWS];
         unroll::<L>(|row| words[row / Self::EACH] |= numbers[row] << (row % Self::EACH * BITS));

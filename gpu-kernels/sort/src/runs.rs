@@ -273,7 +273,9 @@ pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
     capacity: u64,
 ) {
     const { assert!(V as u32 == per_load::<K>(), "a thread's load has 16 bytes") };
+    // Mutants: what it is asked for is well inside, or does not compile.
     const { assert!(L.is_multiple_of(2) && L <= 2 * MAX_PAIRS, "rows are counted in pairs") };
+    // Mutants: as above.
     const { assert!(W > 1, "one warp waits while another one publishes") };
     let shape = Work::<K, V, L, W>::SHAPE;
     let tiles = shape.tiles(len) as u32;

@@ -177,8 +177,10 @@ pub(super) fn small<T: Float, const V: usize, const LOADS: usize>(
         put::<T, V, LOADS>(held_b, &product.b, depth, of_b);
         sync_threads();
         let (of_a, of_b) = (of_a.offset(row * pitch(V)), of_b.offset(column * pitch(V)));
+        // Mutants: to add what is not written takes longer only.
         if rows > APART || across > APART {
             add::<T, V, 2>(of_a, of_b, depth, &mut sums);
+            // Mutants: one more row is of zeros, and not written.
         } else if row < rows {
             add::<T, V, 1>(of_a, of_b, depth, &mut sums);
         }

@@ -166,6 +166,7 @@ pub(super) fn write<T: Float, const V: usize>(
     alpha: T,
     beta: T,
 ) {
+    // Mutants: element by element it is the same.
     if first == 0 && end >= V as u32 {
         let mut old = [T::ZERO; V];
         if beta != T::ZERO {
@@ -223,6 +224,7 @@ pub(super) fn write_rows<T: Float, const A: usize, const B: usize>(
         let (first, end) = beyond(columns(product.triangle, row + at, product.n), column + lane);
         let inside = |j: usize| 32 * (j as u32) < end && 32 * j as u32 >= first;
         unroll::<4>(|j| {
+            // Mutants: of one more the old value is read in vain.
             if j < A * B / 32 && beta != T::ZERO && inside(j) {
                 old[j] = c.read(32 * j as u32);
             }

@@ -48,6 +48,7 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
     let stages = shared::dynamic().array::<f64>(STAGES * stage_len);
 
     let place = block_place::<BM, BN>(&product);
+    // Mutants: a tile right behind the last column has nothing to read, and nothing to write.
     if place.column >= product.n {
         return;
     }
@@ -60,6 +61,7 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
     let mut k = 0;
     while k < STAGES * DEPTH {
         k = rolled(k);
+        // Mutants: one stage more is of zeros, and nobody reads it.
         if k < depth.max(1) {
             let stage = stages.offset(k / DEPTH * stage_len);
             let b_tile = stage.offset(DEPTH * a_pitch);
@@ -100,6 +102,7 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
         let (a_tile, b_tile) = (stages.offset(read + a_place), stages.offset(read + b_place));
         multiply(&mut sums, (&mut a, &mut b), (a_tile, 0), (b_tile, 0));
         let later = k + STAGES * DEPTH;
+        // Mutants: as before the loop.
         if later < depth {
             let stage = stages.offset(fill);
             copy_a.next(&product.a, stage, depth - later);

@@ -98,6 +98,7 @@ fn wait_until(pending: u32) {
 /// Whether a thread's part is so small that a loop in place of copies or stores one by one is most of what it does before
 /// or after the sums: a product of 512³ `f32`, 4 × 4 a thread, took 17.2 µs with loops, 15.7 without.
 pub(super) const fn is_short<T, const TM: usize, const TN: usize>(most_bytes: usize) -> bool {
+    // Mutants: which way is taken is a matter of speed.
     TM * TN * size_of::<T>() <= most_bytes
 }
 
@@ -128,6 +129,7 @@ pub(super) fn tiled<
         assert!(V as u32 == Tile::vector::<T>() && TM.is_multiple_of(V) && TN.is_multiple_of(V));
         assert!(BM * BN == THREADS * (TM * TN) as u32, "the threads' parts make up the tile");
         assert!(STAGES == 3 || STAGES == 4, "what `wait_until` knows");
+        // Mutants: there is more, or it does not compile.
         assert!(held_len(THREADS, TN, V) <= STAGES * BK * (Tile::pitch(BM) + Tile::pitch(BN)));
     }
     let (a_pitch, b_pitch) = (Tile::pitch(BM), Tile::pitch(BN));
@@ -135,6 +137,7 @@ pub(super) fn tiled<
     let stages = shared::dynamic().array::<T>(STAGES * stage_len);
 
     let place = block_place::<BM, BN>(&product);
+    // Mutants: a tile right behind the last column has nothing to read, and nothing to write.
     if place.column >= product.n {
         return;
     }
@@ -150,6 +153,7 @@ pub(super) fn tiled<
     let mut k = 0;
     while k < STAGES * BK {
         k = rolled(k);
+        // Mutants: one stage more is of zeros, and nobody reads it.
         if k < depth.max(1) {
             let (a_tile, b_tile) = stage(k);
             copy_a.next(&product.a, a_tile, depth - k);
@@ -187,6 +191,7 @@ pub(super) fn tiled<
         multiply(&mut sums, a, b);
         (a, b) = (next_a, next_b);
         let later = k + STAGES * BK;
+        // Mutants: as before the loop.
         if later < depth {
             let (a_tile, b_tile) = stage(later);
             copy_a.next(&product.a, a_tile, depth - later);
@@ -208,6 +213,7 @@ pub(super) fn multiply<T: Float, const TM: usize, const TN: usize>(
     a: [T; TM],
     b: [T; TN],
 ) {
+    // Mutants: the order of elements changes none.
     if const { TM * TN >= 32 } {
         unroll::<TN>(|j| {
             unroll::<TM>(|i| {

@@ -42,6 +42,7 @@ pub(super) fn across<T: Scalar, const V: usize>(
     let start = piece * shape.piece;
     let left = shape.results.saturating_sub(index);
     // A lane beyond the last result has nothing to do.
+    // Mutants: what it computes is not written.
     let end = if left > 0 { shape.length.min(start + shape.piece) } else { 0 };
     let part = Part {
         lines: a.offset(start as u64 * shape.leading),
@@ -54,6 +55,7 @@ pub(super) fn across<T: Scalar, const V: usize>(
         groups: ACROSS_THREADS >> shift,
     };
     let vectors = shape.vectors != 0 && shape.x_vectors != 0;
+    // Mutants: element by element they are the same.
     let mut sums: [T::Sum; V] = if vectors && left >= V as u32 { part.vectors() } else { part.elements() };
 
     let mut distance = 16;
@@ -63,6 +65,7 @@ pub(super) fn across<T: Scalar, const V: usize>(
     }
     // Of each warp its sums, of each lane's vector element after element.
     let memory = shared::dynamic().array::<T::Sum>(ACROSS_THREADS * V as u32);
+    // Mutants: one lane more has the same sums as the first.
     if thread_idx_x() % 32 < shape.width {
         let warp = thread_idx_x() / 32;
         unroll::<V>(|j| memory.write((((warp * V as u32) + j as u32) << shift) + lane, sums[j]));
@@ -101,6 +104,7 @@ impl<T: Scalar> Part<T> {
     fn vectors<const V: usize>(&self) -> [T::Sum; V] {
         let mut sums = [T::Sum::ZERO; V];
         let mut done = 0;
+        // Mutants: the last lines may as well come with the rest, in the same order.
         while (done + ACROSS_UNROLL) * self.groups <= self.length {
             let first = self.line::<V>(done);
             let (lines, x) = (self.lines.offset(first as u64 * self.leading), self.x.offset(first as u64));
@@ -158,12 +162,16 @@ impl<T: Scalar> Part<T> {
     #[device]
     #[inline(always)]
     fn rest<const V: usize>(&self, sums: &mut [T::Sum; V], mut done: u32, read: impl Fn(u32) -> [T; V]) {
+        // Mutants: how many are in flight is a matter of speed.
         let count = const { if V > 4 { 2 } else { 4 } };
+        // Mutants: in one more turn no line is there.
         while self.line::<V>(done) < self.length {
             let first = self.line::<V>(done);
             let lines: [([T; V], T); 4] = core::array::from_fn(|step| {
                 let line = first + self.step::<V>(step);
-                if step < count && line < self.length {
+                // Mutants: one more is read in vain.
+                let is_taken = step < count;
+                if is_taken && line < self.length {
                     (read(line), self.x.read_only(line))
                 } else {
                     ([T::default(); V], T::default())

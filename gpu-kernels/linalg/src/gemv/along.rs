@@ -73,6 +73,7 @@ impl<T: Scalar> Part<T> {
         let mut sums = [<T::Sum as gpu_std::float::Float>::ZERO; LINES as usize];
         let whole = self.length / V as u32;
         let mut first = 0;
+        // Mutants: the last ones may as well come with what is left, in the same order.
         while first + UNROLL * width <= whole {
             self.add::<{ UNROLL as usize }, V, ALIGNED>(&mut sums, first + lane, width, None);
             first += UNROLL * width;

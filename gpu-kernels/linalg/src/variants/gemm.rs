@@ -48,6 +48,7 @@ pub fn linalg_gemm_shared(a: Global<f32>, b: Global<f32>, c: GlobalMut<f32>, m: 
     let (x, y) = (thread_idx_x(), thread_idx_y());
     let mut sum = 0.0;
     let mut first = 0;
+    // Mutants: one tile more is of zeros.
     while first < k {
         let of_a =
             if row < m && first + x < k { a.offset(row as u64 * k as u64).read(first + x) } else { 0.0 };

@@ -40,6 +40,7 @@ pub const MAX_SHARED_BINS: u32 = (12 << 10) - 1;
 
 /// How many copies of the bins a block has: none where it counts in global memory.
 pub const fn copies(bins: u32) -> u32 {
+    // Mutants: to count just so many in global memory takes longer only.
     if bins > MAX_SHARED_BINS { 0 } else { histogram_copies(bins, COUNTERS) }
 }
 

@@ -66,6 +66,7 @@ pub const fn list_start(class: u32, segments: u64, len: u64, composite_bytes: u3
             LONG => 4 * (len / tile(composite_bytes) as u64),
             _ => {
                 let most = len / ((items(composite_bytes) as u64) << (before - 1));
+                // Mutants: they may be equal.
                 if most < segments { most } else { segments }
             }
         };

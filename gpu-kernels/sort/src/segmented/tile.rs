@@ -28,6 +28,7 @@ pub fn sort_tiles<C: Composite, const L: usize>(
     first: GlobalMut<C>,
     second: GlobalMut<C>,
 ) {
+    // Mutants: a lane has more items, or it does not compile.
     const { assert!(L == C::ITEMS && L >= 4) };
     let bytes = size_of::<C>() as u32;
     let of_tile = tile(bytes);

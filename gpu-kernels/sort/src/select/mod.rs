@@ -80,6 +80,7 @@ impl Shape {
 
     /// Bytes of dynamic shared memory of a block, which has room for an item or its number in the tile.
     pub const fn shared_bytes(self) -> u32 {
+        // Mutants: they may be equal.
         let taken = if self.item_bytes < 2 { 2 } else { self.item_bytes };
         Pass::layout(SharedLayout::new(), <u64 as Accumulator>::WORDS)
             .array::<u32>(self.warps)
@@ -102,6 +103,7 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
     kept: Kept<S::Output>,
     words: GlobalMut<u64>,
 ) {
+    // Mutants: there are more.
     const { assert!(W > 1, "one warp waits while another one publishes") };
     let tile_len = 32 * (W * L) as u32;
     let tiles = len.div_ceil(tile_len as u64) as u32;

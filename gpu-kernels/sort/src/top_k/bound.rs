@@ -128,6 +128,7 @@ fn first_bound<S: Source, const P: usize, const L: usize>(
     words: &[S::Word; L],
     k: u32,
 ) -> S::Word {
+    // Mutants: a block has less, or it does not compile.
     const { assert!(P / 32 <= 16) };
     let mut least = words[0];
     unroll::<L>(|i| least = Ord::min(least, words[i]));

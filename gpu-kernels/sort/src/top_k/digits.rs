@@ -57,6 +57,7 @@ fn select<S: Source, const P: usize, const L: usize>(
     room: u32,
     emit: impl Fn(u32, S::Composite),
 ) -> u32 {
+    // Mutants: a block has more threads, or it does not compile.
     const { assert!(P as u32 >= BINS) };
     let thread = thread_idx_x();
     let mut memory = shared::dynamic();
