@@ -159,6 +159,7 @@ pub(super) fn large<const A: u32, const B: u32>(
     alpha: f32,
     beta: f32,
 ) {
+    // Mutants: there is more, or it does not compile.
     const { assert!(held_len(THREADS, COLUMNS, 4) <= STAGES * STAGE) };
     let stages = shared::dynamic().array::<f32>(STAGES * STAGE);
     let place = block_place::<SIDE, SIDE>(&product);

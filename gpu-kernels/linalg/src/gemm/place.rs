@@ -98,6 +98,7 @@ impl Place {
 #[device]
 #[inline(always)]
 pub(super) fn block_place<const BM: u32, const BN: u32>(product: &Product) -> Place {
+    // Mutants: some tiles have as many, and it does not compile.
     const { assert!(BM <= BN && BN.is_multiple_of(BM)) };
     let block = opaque(block_idx_x());
     let (down, across) = (product.m.div_ceil(BM), product.n.div_ceil(BN));

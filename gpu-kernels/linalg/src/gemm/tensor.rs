@@ -120,6 +120,7 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
     let c = place.product(c, &product);
     if product.c_vectors == 0 {
         let pitch = const { row_pitch(16 * TN) };
+        // Mutants: there is more, or it does not compile.
         const { assert!(THREADS / 2 * row_pitch(16 * TN) <= STAGES * DEPTH * (Tile::pitch(BM) + Tile::pitch(BN))) };
         // Behind the barrier nobody reads the stages any longer.
         sync_threads();
