@@ -34,6 +34,8 @@ pub struct Product {
     pub extents: [usize; 3],
     /// Whether the factors are column-major.
     pub transposed: [bool; 2],
+    /// Elements that the factors' lines and the product's have more than they need.
+    pub gaps: [usize; 3],
     /// The kernel, or that of the plan's choice.
     pub kernel: Option<Kernel>,
 }
@@ -42,11 +44,15 @@ impl Product {
     /// The layouts of its factors and of itself.
     fn layouts(&self) -> Result<[Layout; 3], gpu_linalg::Error> {
         let [m, n, k] = self.extents;
-        let factor = |rows, columns, transposed| {
-            if transposed { Layout::column_major(rows, columns) } else { Layout::row_major(rows, columns) }
+        let matrix = |rows, columns, transposed, gap| {
+            let layout = match transposed {
+                true => Layout::column_major(rows, columns)?,
+                false => Layout::row_major(rows, columns)?,
+            };
+            layout.with_leading_dimension(layout.leading_dimension() + gap)
         };
-        let [a, b] = self.transposed;
-        Ok([factor(m, k, a)?, factor(k, n, b)?, Layout::row_major(m, n)?])
+        let ([a, b], gaps) = (self.transposed, self.gaps);
+        Ok([matrix(m, k, a, gaps[0])?, matrix(k, n, b, gaps[1])?, matrix(m, n, false, gaps[2])?])
     }
 
     /// The kernel that the plan takes for elements of so many bytes, in memory that is aligned.
@@ -112,7 +118,7 @@ pub fn launches(case: Case, counting: &Counting) -> Result<[Vec<Counts>; 2], Box
     let cut = Split::new(bytes, [n, n, n], 1).parts > 1;
     let runs = if cut || n <= LENGTHS[1] { [(n, 1), (n, 2)] } else { LENGTHS.map(|k| (k, 1)) };
     // Of shorter sums the plan would take others.
-    let whole = Product { extents: [n; 3], transposed: [false; 2], kernel: None };
+    let whole = Product { extents: [n; 3], transposed: [false; 2], gaps: [0; 3], kernel: None };
     let kernel = Some(whole.planned(bytes)?);
     let [short, mut long] = side_by_side(runs, |(k, blocks)| {
         let product = Product { extents: [n, n, k], kernel, ..whole };
@@ -150,7 +156,7 @@ pub fn launches(case: Case, counting: &Counting) -> Result<[Vec<Counts>; 2], Box
 /// its blocks.
 pub struct Added<'c> {
     counting: &'c Counting,
-    /// Of each kernel whose sums are not cut: its blocks, and what they count by two lengths of sums.
+    /// Of each kernel whose sums are not cut, with what its elements' bytes are: what it counts by two lengths of sums.
     known: Vec<(Kernel, usize, [Counts; 2])>,
 }
 
@@ -226,13 +232,13 @@ fn simulate<T: RealElement>(
     blocks: u32,
     counting: &Counting,
 ) -> Result<Vec<Counts>, String> {
-    let Product { extents: [m, n, k], kernel, .. } = product;
+    let Product { extents: [_, _, k], kernel, .. } = product;
     let run = || -> Result<Device, Box<dyn Error>> {
         let device =
             Device::simulator_with(Config { sample: Some(blocks), ..simulated::config(counting.caches) });
         let [left, right, output] = product.layouts()?;
-        let (a, b) = (device.zeroed::<T>(m * k)?, device.zeroed::<T>(k * n)?);
-        let mut c = device.zeroed::<T>(m * n)?;
+        let (a, b) = (device.zeroed::<T>(left.span())?, device.zeroed::<T>(right.span())?);
+        let mut c = device.zeroed::<T>(output.span())?;
         // Zeros, as not all blocks write their part of it.
         let mut scratch = device.zeroed::<T>(gemm_scratch_len::<T>(k, BatchLayout::from(output)).max(1))?;
         let (a, b) = (Matrix::new(&a, left)?, Matrix::new(&b, right)?);

@@ -20,6 +20,9 @@
 //! cache. The chains are those of the kernel's source (gpu-level3-kernels): of a tile a thread multiplies all 64 rows,
 //! in the narrow form a fourth of them. A block meets at barriers all along, so that what it reads of shared memory is
 //! part of the way. What its squares do is twice what a block does more than one of half of the rows.
+//!
+//! A triangle on the right is the transposed system: `X · A = B` is `Aᵀ · Xᵀ = Bᵀ`. Systems of so few rows that a thread
+//! has all of a right-hand side are simulated as they are, of fewer right-hand sides.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -29,9 +32,11 @@ use gpu_core::Device;
 use gpu_examples::predicted::{Counted, side_by_side};
 use gpu_linalg::plan::level3::{Form, Step, solve, solve_square};
 use gpu_linalg::variants::{trsm_square, trsm_square_scratch_len};
-use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, TriangleElement};
+use gpu_linalg::{
+    Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, TriangleElement, trsm, trsm_scratch_len,
+};
 use gpu_model::units::Bytes;
-use gpu_model::waves::{Counts, combined, simulated};
+use gpu_model::waves::{Counts, combined, scale, simulated};
 
 use super::cases::Counting;
 use super::product::{Added, Product};
@@ -45,6 +50,10 @@ const SQUARES: f64 = 4.0;
 const SQUARE: f64 = 16.0;
 /// Registers of a thread: so many that two blocks of 256 threads fit, as these kernels ask for.
 const REGISTERS: u32 = 128;
+/// Blocks of right-hand sides that are simulated where a thread has one.
+const FEW_BLOCKS: usize = 4;
+/// Elements after which lines are aligned as before.
+const ALIGNED: usize = 16;
 
 /// Systems with a triangle of `n` rows, on the left of so many right-hand sides.
 #[derive(Clone, Copy, Debug)]
@@ -52,13 +61,22 @@ struct System {
     n: usize,
     columns: usize,
     is_double: bool,
-    /// Whether all matrices are column-major.
-    by_columns: bool,
-    /// Whether the transposed triangle is meant, from the last row to the first.
+    /// Whether the triangle, as it stands on the left, and the right-hand sides are column-major.
+    by_columns: [bool; 2],
+    /// Whether it is an upper triangle, solved from the last row to the first.
     backward: bool,
+    /// Elements that all lines have more than they need.
+    gap: usize,
 }
 
 impl System {
+    /// A triangular system as one with its triangle on the left.
+    fn of(shape: level3::Shape) -> Self {
+        let level3::Shape { extents: [n, columns], upper, right, transposed, gap, .. } = shape;
+        let (is_double, by_columns) = (shape.element == "f64", [transposed != right, right]);
+        Self { n, columns, is_double, by_columns, backward: upper != right, gap }
+    }
+
     fn bytes(&self) -> usize {
         if self.is_double { 8 } else { 4 }
     }
@@ -78,31 +96,96 @@ impl System {
         self.form().sides() as usize
     }
 
-    fn layout(&self, rows: usize, columns: usize) -> Result<Layout, gpu_core::Error> {
-        if self.by_columns { Layout::column_major(rows, columns) } else { Layout::row_major(rows, columns) }
+    /// The layouts of a triangle of so many rows, and of so many right-hand sides.
+    fn layouts(&self, rows: usize, columns: usize) -> Result<[Layout; 2], gpu_core::Error> {
+        let layout = |rows, columns, by_columns| {
+            let layout = match by_columns {
+                true => Layout::column_major(rows, columns)?,
+                false => Layout::row_major(rows, columns)?,
+            };
+            layout.with_leading_dimension(layout.leading_dimension() + self.gap)
+        };
+        Ok([layout(rows, rows, self.by_columns[0])?, layout(rows, columns, self.by_columns[1])?])
     }
 
-    /// The product that takes `from` known rows off `rows` others: of column-major matrices the transposed one.
+    /// The triangle that is solved with.
+    fn triangle(&self) -> Triangle {
+        if self.backward { Triangle::Upper } else { Triangle::Lower }
+    }
+
+    /// The product that takes `from` known rows off `rows` others: of column-major right-hand sides the transposed one.
+    /// What is multiplied are parts, whose lines are as far apart as those of the whole, to the bytes that tell how
+    /// they are aligned.
     fn update(&self, rows: usize, from: usize) -> Product {
-        let (extents, transposed) = match self.by_columns {
-            true => ([self.columns, rows, from], [false, self.backward]),
-            false => ([rows, self.columns, from], [self.backward, false]),
+        let [of_a, of_b] = self.by_columns;
+        let (extents, transposed) = match of_b {
+            true => ([self.columns, rows, from], [false, !of_a]),
+            false => ([rows, self.columns, from], [of_a, false]),
         };
-        Product { extents, transposed, kernel: None }
+        let gap = |line: usize, whole: usize| (whole + self.gap).saturating_sub(line) % ALIGNED;
+        let of_triangle = gap(if of_a { rows } else { from }, self.n);
+        let gaps = match of_b {
+            true => [gap(from, self.n), of_triangle, gap(rows, self.n)],
+            false => [of_triangle, gap(self.columns, self.columns), gap(self.columns, self.columns)],
+        };
+        Product { extents, transposed, gaps, kernel: None }
     }
 }
 
 /// What a triangular system of a shape counts.
 ///
 /// # Errors
-/// Those of the simulator; shapes that are not those of the figures.
+/// Those of the simulator.
 pub fn count(shape: level3::Shape, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
-    if shape.right || shape.upper || shape.transposed || shape.gap > 0 {
-        return Err(format!("{shape}: only lower triangles on the left are counted").into());
+    let system = System::of(shape);
+    match (system.form(), system.is_double) {
+        (Form::Few, true) => few::<f64>(system, counting),
+        (Form::Few, false) => few::<f32>(system, counting),
+        _ => all_of(&[system], counting),
     }
-    let [n, columns] = shape.extents;
-    let is_double = shape.element == "f64";
-    all_of(&[System { n, columns, is_double, by_columns: false, backward: false }], counting)
+}
+
+/// Systems of which a thread has a right-hand side, by some blocks of them.
+fn few<T: TriangleElement>(system: System, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
+    let run = |columns: usize| -> Result<Device, Box<dyn Error>> {
+        let device = Device::simulator_with(simulated::config(counting.caches));
+        let [of_a, of_b] = system.layouts(system.n, columns)?;
+        let (a, mut b) = (device.upload(&ones::<T>(of_a))?, device.zeroed::<T>(of_b.span())?);
+        let (mut info, stream) = (device.alloc(1)?, device.default_stream());
+        let mut scratch = device.alloc(trsm_scratch_len::<T>(Side::Left, of_b)?)?;
+        let (a, b) = (Matrix::new(&a, of_a)?, MatrixMut::new(&mut b, of_b)?);
+        let triangle = system.triangle();
+        trsm(&stream, Side::Left, triangle, Diagonal::Stored, T::ONE, a, b, &mut info, &mut scratch)?;
+        Ok(device)
+    };
+    let columns = system.columns.min(FEW_BLOCKS * system.sides());
+    let runs = [columns.div_ceil(2), columns];
+    let [small, large] = side_by_side(runs, |columns| {
+        counting.launched(&run(columns).map_err(|error| error.to_string())?)
+    })?;
+    let mut counted = Counted { launches: Vec::new(), smaller: small.clone(), simulated: columns };
+    if columns == system.columns {
+        counted.launches = large;
+        return Ok(counted);
+    }
+    if small.len() != large.len() {
+        return Err(format!("{system:?}: fewer right-hand sides have other launches").into());
+    }
+    let [of_small, of_large] = runs.map(|columns| columns as f64);
+    for (small, large) in small.iter().zip(&large) {
+        let fixed = (small.blocks == large.blocks).then_some(large.blocks);
+        let scaled = scale((small, of_small), (large, of_large), system.columns as f64, fixed)?;
+        counted.launches.push(scaled.counts);
+    }
+    counted.smaller.clone_from(&counted.launches);
+    Ok(counted)
+}
+
+/// A triangle with ones on the diagonal.
+fn ones<T: TriangleElement>(layout: Layout) -> Vec<T> {
+    let mut host = vec![T::ZERO; layout.span()];
+    (0..layout.rows()).for_each(|at| host[layout.index(at, at)] = T::ONE);
+    host
 }
 
 /// What systems with one factor count.
@@ -114,9 +197,11 @@ pub fn of_factor(
     columns: usize,
     counting: &Counting,
 ) -> Result<Counted, Box<dyn Error>> {
+    let is_double = shape.element == "f64";
     let forward =
-        System { n: shape.n, columns, is_double: shape.element == "f64", by_columns: true, backward: false };
-    all_of(&[forward, System { backward: true, ..forward }], counting)
+        System { n: shape.n, columns, is_double, by_columns: [true; 2], backward: false, gap: shape.gap };
+    // The transposed triangle, as it lies.
+    all_of(&[forward, System { by_columns: [false, true], backward: true, ..forward }], counting)
 }
 
 fn all_of(systems: &[System], counting: &Counting) -> Result<Counted, Box<dyn Error>> {
@@ -169,9 +254,9 @@ fn square(system: System, counting: &Counting) -> Result<Counts, String> {
         true => simulate::<f64>(system, rows, counting),
         false => simulate::<f32>(system, rows, counting),
     };
-    let [half, one] = [run(ROWS[0])?, run(ROWS[1])?];
-    let two = run(ROWS[2])?;
     let rows = system.square();
+    let [half, one] = [run(ROWS[0].min(rows))?, run(ROWS[1].min(rows))?];
+    let two = if rows > BLOCK { run(ROWS[2])? } else { one.clone() };
     let (t, groups) = (rows.div_ceil(BLOCK) as f64, system.columns.div_ceil(system.sides()) as f64);
     // Two blocks of rows have a tile between them, t have t (t - 1) / 2.
     let tiles = t * (t - 1.0) / 2.0;
@@ -216,17 +301,13 @@ fn simulate<T: TriangleElement>(system: System, rows: usize, counting: &Counting
     let run = || -> Result<Device, Box<dyn Error>> {
         let device = Device::simulator_with(simulated::config(counting.caches));
         let columns = system.columns.min(system.sides());
-        let [of_a, of_b] = [system.layout(rows, rows)?, system.layout(rows, columns)?];
+        let [of_a, of_b] = system.layouts(rows, columns)?;
         let wide = system.form() == Form::Wide;
-        let mut host = vec![T::ZERO; of_a.span()];
-        (0..rows).for_each(|at| host[of_a.index(at, at)] = T::ONE);
-        let (a, mut b, mut info) =
-            (device.upload(&host)?, device.zeroed::<T>(of_b.span())?, device.alloc(1)?);
+        let (a, mut b) = (device.upload(&ones::<T>(of_a))?, device.zeroed::<T>(of_b.span())?);
+        let mut info = device.alloc(1)?;
         let mut scratch = device.alloc(trsm_square_scratch_len::<T>(wide, of_b)?)?;
         let (a, b) = (Matrix::new(&a, of_a)?, MatrixMut::new(&mut b, of_b)?);
-        let (triangle, a) =
-            if system.backward { (Triangle::Upper, a.transposed()) } else { (Triangle::Lower, a) };
-        let stream = device.default_stream();
+        let (triangle, stream) = (system.triangle(), device.default_stream());
         trsm_square(&stream, wide, triangle, T::ONE, a, b, &mut info, &mut scratch)?;
         Ok(device)
     };
@@ -239,15 +320,31 @@ fn simulate<T: TriangleElement>(system: System, rows: usize, counting: &Counting
 mod tests {
     use super::*;
 
+    const SYSTEM: System =
+        System { n: 512, columns: 512, is_double: true, by_columns: [false; 2], backward: false, gap: 0 };
+
     /// Products of column-major matrices are the transposed ones, and few right-hand sides have all rows in a launch.
     #[test]
     fn systems_are_cut_as_they_are_solved() {
-        let system = System { n: 512, columns: 512, is_double: true, by_columns: false, backward: false };
-        assert_eq!((system.square(), system.form()), (512, Form::Wide));
-        assert_eq!((system.update(64, 128).extents, system.sides()), ([64, 512, 128], 32));
-        let one = System { n: 4096, columns: 1, by_columns: true, backward: true, ..system };
+        assert_eq!((SYSTEM.square(), SYSTEM.form()), (512, Form::Wide));
+        assert_eq!((SYSTEM.update(64, 128).extents, SYSTEM.sides()), ([64, 512, 128], 32));
+        let one = System { n: 4096, columns: 1, by_columns: [false, true], backward: true, ..SYSTEM };
         assert_eq!((one.square(), one.form(), one.sides()), (4096, Form::Narrow, 4));
         let product = one.update(64, 128);
         assert_eq!((product.extents, product.transposed), ([1, 64, 128], [false, true]));
+    }
+
+    /// On the right stands the transposed triangle of the transposed system; lines are as aligned as those of the whole.
+    #[test]
+    fn a_triangle_on_the_right_is_one_on_the_left() {
+        let all = level3::shapes();
+        let left = all.iter().find(|shape| shape.op == level3::Op::Trsm).copied().expect("there is one");
+        let right = System::of(level3::Shape { right: true, gap: 3, ..left });
+        assert_eq!((right.by_columns, right.backward), ([true; 2], true));
+        let upper = System::of(level3::Shape { right: true, upper: true, transposed: true, ..left });
+        assert_eq!((upper.by_columns, upper.backward), ([false, true], false));
+        let product = System { n: 301, columns: 20, gap: 3, ..SYSTEM }.update(45, 256);
+        assert_eq!((product.extents, product.gaps), ([45, 20, 256], [0, 3, 3]));
+        assert_eq!(System { n: 16, ..SYSTEM }.form(), Form::Few);
     }
 }

@@ -28,7 +28,7 @@ const STAGES: [usize; 2] = [2, 4];
 /// Sums so long that one block is simulated, where all of them has to be.
 const LONG: usize = 1 << 16;
 /// Operations of 16 bits of a matrix operation of a warp: 16 × 8 sums of products along 32 bytes.
-const MMA: f64 = 4096.0;
+pub const MMA: f64 = 4096.0;
 
 fn bytes(element: &str) -> usize {
     match element {

@@ -117,7 +117,7 @@ impl Tiles {
             // Each was launched again and again on the same factors.
             let cached = Bytes(4.0 * (m * k + k * n + m * n)) <= counting.l2;
             let count = |_: &(), &kernel: &Kernel| -> Result<Vec<Counts>, Box<dyn Error>> {
-                let product = Product { extents, transposed, kernel: Some(kernel) };
+                let product = Product { extents, transposed, gaps: [0; 3], kernel: Some(kernel) };
                 let launches = product::tiles(product, counting)?.into_iter();
                 Ok(if cached { launches.map(Counts::cached).collect() } else { launches.collect() })
             };
@@ -129,7 +129,8 @@ impl Tiles {
             let fastest = times.iter().min_by(|one, other| one.1.total_cmp(&other.1));
             let &(fastest, least) = fastest.ok_or_else(|| format!("{name}: no kernel was measured"))?;
             let model = *ranking.best();
-            let plan = took(Product { extents, transposed, kernel: None }.planned(size_of::<f32>())?);
+            let chosen = Product { extents, transposed, gaps: [0; 3], kernel: None };
+            let plan = took(chosen.planned(size_of::<f32>())?);
             let mean = times.iter().map(|(_, time)| (time / least).ln()).sum::<f64>() / times.len() as f64;
             let ratios = [took(model) / least, plan / least];
             for (sum, more) in logarithms.iter_mut().zip([ratios[0].ln(), ratios[1].ln(), mean]) {
