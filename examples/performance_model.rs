@@ -28,6 +28,8 @@
 
 #[path = "performance_model/ahead.rs"]
 mod ahead;
+#[path = "performance_model/batched.rs"]
+mod batched;
 #[path = "performance_model/cases.rs"]
 mod cases;
 #[path = "performance_model/changed.rs"]
@@ -46,6 +48,8 @@ mod level3;
 mod levels;
 #[path = "performance_model/measure.rs"]
 mod measure;
+#[path = "performance_model/operations.rs"]
+mod operations;
 #[path = "performance_model/parts.rs"]
 mod parts;
 #[path = "performance_model/plot.rs"]

@@ -20,7 +20,8 @@ use gpu_sparse::plan::solve::runs;
 use super::ahead::Ahead;
 use super::cases::Counting;
 use super::gathers::{GRANULE, anywhere, misses};
-use super::sparse::{Operation, SECTOR, bytes, shrunk, simulate};
+use super::operations::{Operation, bytes, shrunk};
+use super::sparse::{SECTOR, simulate};
 
 /// Rows that are simulated: so many that some levels are launches of their own.
 const ROWS: u32 = 27_000;

@@ -1,6 +1,6 @@
 //! The shapes that gpu-benches has programs of their own for: selections and sorts of segments, products on the tensor
-//! cores, factorisations and their systems, bands, symmetric updates, triangular systems, and what is done with sparse
-//! matrices.
+//! cores, batches by starts, factorisations and their systems, bands, symmetric updates, triangular systems, and what is
+//! done with sparse matrices.
 //!
 //! Of each program the shapes of the figures are predicted, and every so many-th of those that a seed drew, by a rule
 //! that was fixed before any of them was predicted. They were timed again and again on one input.
@@ -9,7 +9,9 @@ use std::collections::HashMap;
 use std::error::Error;
 
 use gpu_benches::suite::sparse::{Structure, Timed, structures};
-use gpu_benches::{factor as factors, level3 as updates, shapes as sorts, tensor as tensors};
+use gpu_benches::{
+    batched as batches, factor as factors, level3 as updates, shapes as sorts, tensor as tensors,
+};
 use gpu_core::Device;
 use gpu_examples::predicted::Counted;
 use gpu_model::literature::roofline::Demand;
@@ -18,15 +20,21 @@ use serde::Deserialize;
 
 use super::cases::Counting;
 use super::changed::moment;
+use super::operations::{self, Operation};
 use super::skyline::Skyline;
-use super::sparse::{self, Operation};
-use super::{factor, level3, sorting, tensor};
+use super::{batched, factor, level3, sorting, sparse, tensor};
 
 /// Every so many-th of the drawn shapes of sorts, and of products on the tensor cores, of which 400 come last: of the
 /// 200 that there were when the rule was fixed, and of those that were drawn later and not measured.
 const EVERY_SORT: usize = 4;
 const EVERY_TENSOR: usize = 10;
 const DRAWN_TENSOR: usize = 400;
+/// The same of factors, of updates and systems, of sparse matrices, of which each fifth is of another kind, and of
+/// batches of products: rules that were fixed before any of them was predicted.
+const EVERY_FACTOR: usize = 9;
+const EVERY_LEVEL3: usize = 9;
+const EVERY_SPARSE: usize = 5;
+const EVERY_BATCH: usize = 4;
 
 /// Microseconds, and when they were measured.
 pub type Time = (f64, u64);
@@ -49,6 +57,8 @@ pub enum Shape {
     Level3(updates::Shape),
     /// Something done with a sparse matrix.
     Sparse(Structure, Operation),
+    /// A batch of products whose matrices start anywhere.
+    Batch(batches::Shape),
 }
 
 /// A line of a program's results.
@@ -67,18 +77,20 @@ struct Line {
 impl Shape {
     /// All of them.
     pub fn all() -> Vec<Self> {
-        let (drawn, figures): (Vec<_>, Vec<_>) = sorts::shapes().into_iter().partition(|shape| shape.drawn);
-        let sorts = figures.into_iter().chain(drawn.into_iter().step_by(EVERY_SORT)).map(Self::Sort);
+        let sorts = chosen(sorts::shapes(), |shape| shape.drawn, EVERY_SORT).map(Self::Sort);
         let mut products = tensors::shapes();
         let drawn = products.split_off(products.len().saturating_sub(DRAWN_TENSOR));
         let products = products.into_iter().chain(drawn.into_iter().step_by(EVERY_TENSOR));
-        let factors = factors::shapes().into_iter().filter(|shape| !shape.drawn).map(Self::Factor);
-        let updates = updates::shapes().into_iter().filter(|shape| !shape.drawn).map(Self::Level3);
-        let sparse = structures().into_iter().filter(|structure| !structure.drawn).flat_map(|structure| {
+        let factors = chosen(factors::shapes(), |shape| shape.drawn, EVERY_FACTOR).map(Self::Factor);
+        let updates = chosen(updates::shapes(), |shape| shape.drawn, EVERY_LEVEL3).map(Self::Level3);
+        let batches = chosen(batches::shapes(), |shape| shape.drawn, EVERY_BATCH).map(Self::Batch);
+        let structures = chosen(structures(), |structure| structure.drawn, EVERY_SPARSE);
+        let sparse = structures.flat_map(|structure| {
             Operation::all().into_iter().map(move |operation| Self::Sparse(structure, operation))
         });
         let factors = factors.chain(Skyline::all().map(Self::Skyline));
-        sorts.chain(products.map(Self::Tensor)).chain(factors).chain(updates).chain(sparse).collect()
+        let products = products.map(Self::Tensor).chain(batches);
+        sorts.chain(products).chain(factors).chain(updates).chain(sparse).collect()
     }
 
     /// What its results are called: suite, shape, and of sparse matrices operation and algorithm.
@@ -93,6 +105,7 @@ impl Shape {
             }
             Self::Sort(shape) => ("sort-shapes", shape.to_string()),
             Self::Tensor(shape) => ("tensor", shape.to_string()),
+            Self::Batch(shape) => ("batched", shape.to_string()),
         }
     }
 
@@ -118,9 +131,15 @@ impl Shape {
             Self::Skyline(_) => "factors of bands",
             Self::Level3(updates::Shape { op: updates::Op::Trsm, .. }) => "triangular systems",
             Self::Level3(_) => "symmetric updates",
+            Self::Batch(_) => "batches by starts",
             Self::Sparse(_, Operation::Spmv(_) | Operation::Spmm(_)) => "sparse products",
             Self::Sparse(_, Operation::Transpose) => "sparse transpositions",
             Self::Sparse(_, Operation::Order) => "orders of sparse rows",
+            Self::Sparse(_, Operation::Analysis(_)) => "analyses of triangles",
+            Self::Sparse(_, Operation::Ic0 | Operation::Ilu0) => "incomplete factors",
+            Self::Sparse(_, Operation::Expand | Operation::Compress | Operation::SortRows) => {
+                "conversions of sparse matrices"
+            }
             Self::Sparse(..) => "sparse systems",
         }
     }
@@ -134,6 +153,7 @@ impl Shape {
             Self::Skyline(shape) => shape.n * shape.n,
             Self::Level3(shape) => shape.extents[0] * shape.extents[0],
             Self::Sparse(structure, _) => structure.rows as usize,
+            Self::Batch(shape) => shape.extents[0] * shape.extents[1] * shape.count,
         }
     }
 
@@ -145,7 +165,8 @@ impl Shape {
             Self::Factor(shape) => factor::demand(shape).into(),
             Self::Skyline(shape) => shape.demand().into(),
             Self::Level3(shape) => level3::demand(shape).into(),
-            Self::Sparse(structure, operation) => (0.0, sparse::bytes(structure, operation)),
+            Self::Batch(shape) => batched::demand(shape).into(),
+            Self::Sparse(structure, operation) => (0.0, operations::bytes(structure, operation)),
         };
         Demand { operations, bytes: vec![Bytes(bytes)] }
     }
@@ -161,6 +182,7 @@ impl Shape {
             Self::Factor(shape) => factors::measure(device, &shape, false)?,
             Self::Skyline(shape) => shape.measure(device)?,
             Self::Level3(shape) => updates::measure(device, &shape, None, false)?,
+            Self::Batch(shape) => shape.measure(device, false)?,
             Self::Sparse(structure, operation) => {
                 let [operation, algorithm] = operation.names();
                 let all = gpu_benches::suite::sparse::measure(device, &structure.arrays(), ROUNDS, false)?;
@@ -183,9 +205,16 @@ impl Shape {
             Self::Factor(shape) => factor::count(shape, counting),
             Self::Skyline(shape) => shape.count(counting),
             Self::Level3(shape) => level3::count(shape, counting),
+            Self::Batch(shape) => batched::count(shape, counting),
             Self::Sparse(structure, operation) => sparse::count(structure, operation, counting),
         }
     }
+}
+
+/// Of a program's shapes all that were not drawn, and every so many-th of the others.
+fn chosen<T>(all: Vec<T>, is_drawn: fn(&T) -> bool, every: usize) -> impl Iterator<Item = T> {
+    let (drawn, figures): (Vec<T>, Vec<T>) = all.into_iter().partition(is_drawn);
+    figures.into_iter().chain(drawn.into_iter().step_by(every))
 }
 
 /// Of each suite and shape the newest result: its microseconds, and when it was measured.
@@ -199,8 +228,9 @@ fn results(texts: &[&str]) -> Result<Newest, serde_json::Error> {
         else {
             continue;
         };
-        // Of an order of rows it says how many levels there are.
-        let algorithm = algorithm.filter(|_| operation.as_deref() != Some("order rows"));
+        // Of these it says how many levels there are.
+        let is_named = !matches!(operation.as_deref(), Some("order rows" | "analysis"));
+        let algorithm = algorithm.filter(|_| is_named);
         let words = [operation.unwrap_or_default(), algorithm.unwrap_or_default(), shape];
         let name = words.iter().filter(|word| !word.is_empty()).map(String::as_str).collect::<Vec<_>>();
         let of_shape = newest.entry((suite, name.join(" "))).or_default();

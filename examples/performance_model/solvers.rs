@@ -11,6 +11,10 @@
 //! * [`Ordered`](Solver::Ordered), level after level: loads follow each other, so that one sees a value half of its
 //!   time after it is there; the sums go through the row's lanes.
 //!
+//! * [`Levels`](Solver::Levels), which finds the levels, as `Chains` does, with a maximum of integers for the product.
+//! * [`Factor`](Solver::Factor), incomplete factors, a thread a row, as `Free` does: what a row is behind the last of
+//!   those that it needs is a division and a root. An entry says itself whether it is known.
+//!
 //! Warps that ask share their scheduler: where they are many, a turn is as long as all of theirs.
 
 use gpu_benches::suite::sparse::{Kind, Structure};
@@ -18,7 +22,7 @@ use gpu_model::waves::{Counts, Waits};
 use gpu_sim::metrics::Architecture;
 
 use super::cases::Counting;
-use super::sparse::level_count;
+use super::operations::{entries, level_count};
 use super::waiting::{Places, Step, Way, longest, waiting};
 
 /// Instructions of a turn in which a lane asks for four values that its block has in shared memory: in the machine code
@@ -27,6 +31,8 @@ const TURN: f64 = 88.0;
 /// Rows of the least plane that a block walks through, and its threads.
 const LEAST_PLANE: u32 = 1024;
 const WALKING: u32 = 512;
+/// Instructions of a division, and of a root, one behind the other: in the machine code for 9.0.
+const DIVISION: f64 = 11.0;
 /// Schedulers of a multiprocessor, each of which issues an instruction a cycle.
 const SCHEDULERS: f64 = 4.0;
 
@@ -36,6 +42,8 @@ pub enum Solver {
     Free,
     Chains,
     Ordered,
+    Levels,
+    Factor,
 }
 
 impl Solver {
@@ -45,6 +53,8 @@ impl Solver {
             "sparse_solve_free_f64" => Some(Self::Free),
             "sparse_solve_chains_f64" => Some(Self::Chains),
             "sparse_solve_ordered_f64" | "sparse_solve_packed_f64" => Some(Self::Ordered),
+            "sparse_levels" => Some(Self::Levels),
+            "sparse_ic0_f64" | "sparse_ilu0_f64" => Some(Self::Factor),
             _ => None,
         }
     }
@@ -53,14 +63,17 @@ impl Solver {
     fn registers(self) -> u32 {
         match self {
             Self::Free => 42,
-            Self::Chains => 64,
+            Self::Chains | Self::Levels => 64,
             Self::Ordered => 45,
+            Self::Factor => 32,
         }
     }
 
     /// Whether a block has a plane of a grid, through which its warps walk.
     fn walks(self, structure: Structure) -> bool {
-        self == Self::Chains && structure.kind == Kind::Laplacian && structure.a.pow(2) >= LEAST_PLANE
+        matches!(self, Self::Chains | Self::Levels)
+            && structure.kind == Kind::Laplacian
+            && structure.a.pow(2) >= LEAST_PLANE
     }
 
     /// The longest way through a structure for so many systems, by blocks as they were launched.
@@ -75,7 +88,10 @@ impl Solver {
         let turn = (TURN * latency.single.0).max(TURN * warps);
         let [l2, memory] = counting.far.map(|latency| latency.0 as u32);
         let shuffles = latency.exchange.0 + 2.0;
-        let inside = shuffles + 3.0 * latency.double.0 + latency.single.0;
+        let inside = match self {
+            Self::Levels => latency.exchange.0 + 2.0 * latency.single.0,
+            _ => shuffles + 3.0 * latency.double.0 + latency.single.0,
+        };
         // Blocks that follow each other are of one system after the other.
         let resident = resident as usize * counting.caches.multiprocessors as usize / systems;
         let walking = walks.then_some(WALKING as usize / 32);
@@ -83,7 +99,11 @@ impl Solver {
         let step = Step { inside: 0, batch: turn as u32, memory, hop: 2 * l2, most: 2 };
         match self {
             Self::Free => longest(structure, places, step),
-            Self::Chains => {
+            Self::Factor => {
+                let batch = turn + 2.0 * DIVISION * latency.double.0;
+                longest(structure, places, Step { batch: batch as u32, ..step })
+            }
+            Self::Chains | Self::Levels => {
                 let step = Step { inside: inside as u32, most: u32::MAX, ..step };
                 longest(structure, Places { unit: 32, ..places }, step)
             }
@@ -117,7 +137,11 @@ impl Solver {
         let [l2, memory] = counting.far.map(|latency| latency.0.floor());
         let [hops, reads] = [way.hops, way.memory].map(f64::from);
         launch.registers = Some(self.registers());
-        launch.lines_written = (f64::from(structure.rows) * systems).min(launch.lines);
+        let stored = match self {
+            Self::Factor => entries(structure),
+            _ => f64::from(structure.rows) * systems,
+        };
+        launch.lines_written = stored.min(launch.lines);
         launch.sectors_written = launch.lines_written;
         launch.chain = hops;
         launch.path.memory = reads;

@@ -15,12 +15,15 @@ use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::metrics::Architecture;
 use gpu_sim::{Config, Record};
-use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, transpose};
+use gpu_sparse::{
+    Algorithm, Analysis, Coo, Csr, Diagonal, Duplicates, Side, Spmv, Strategy, compress, expand, ic0, ilu0,
+    sort_rows, transpose,
+};
 
-use super::ahead::Ahead;
 use super::cases::Counting;
 use super::gathers::{GRANULE, anywhere, misses, misses_before};
 use super::levels;
+use super::operations::{Analysed, Operation, bytes, entries, level_count, shrunk};
 use super::solvers::Solver;
 
 /// Rows of which a sample of blocks is simulated, and how many blocks.
@@ -43,117 +46,6 @@ const CLASSES: f64 = 7.0;
 const SCANNED: f64 = 1e3;
 /// Bits of a digit of a sort.
 const DIGIT: f64 = 8.0;
-
-/// What is done with a matrix.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Operation {
-    /// Its product with a vector.
-    Spmv(Strategy),
-    /// With several vectors, whether row-major.
-    Spmm(bool),
-    /// The solution of its system.
-    Solve(Algorithm),
-    /// Of several, whether row-major.
-    SolveMany(bool),
-    /// Of the transposed system, from the last row on.
-    Backwards(Algorithm),
-    /// Its transposition.
-    Transpose,
-    /// The order of its rows by levels.
-    Order,
-}
-
-impl Operation {
-    /// All of them.
-    pub fn all() -> Vec<Self> {
-        let products = [Strategy::Thread, Strategy::Lanes4, Strategy::Balanced].map(Self::Spmv);
-        let several = [true, false].map(Self::Spmm);
-        let systems = Algorithm::ALL.map(Self::Solve).into_iter().chain(Algorithm::ALL.map(Self::Backwards));
-        let systems = systems.chain([true, false].map(Self::SolveMany));
-        products.into_iter().chain(several).chain(systems).chain([Self::Transpose, Self::Order]).collect()
-    }
-
-    /// What it and its algorithm are called in results.
-    pub fn names(self) -> [String; 2] {
-        match self {
-            Self::Spmv(strategy) => ["spmv".into(), format!("{strategy:?}")],
-            Self::Spmm(true) => ["spmm".into(), "row-major".into()],
-            Self::Spmm(false) => ["spmm".into(), "column-major".into()],
-            Self::Solve(algorithm) => ["solve".into(), format!("{algorithm:?}")],
-            Self::SolveMany(true) => ["solve many".into(), "row-major".into()],
-            Self::SolveMany(false) => ["solve many".into(), "column-major".into()],
-            Self::Backwards(algorithm) => ["solve Aᵀ".into(), format!("{algorithm:?}")],
-            Self::Transpose => ["transpose".into(), String::new()],
-            // Results say how many levels there are, which the structure does.
-            Self::Order => ["order rows".into(), String::new()],
-        }
-    }
-
-    /// By which algorithm it solves a system, if it does.
-    fn algorithm(self) -> Option<Algorithm> {
-        match self {
-            Self::Solve(algorithm) | Self::Backwards(algorithm) => Some(algorithm),
-            Self::SolveMany(_) => Some(Algorithm::Auto),
-            _ => None,
-        }
-    }
-
-    /// Whether a sample of its blocks stands for all: not where a launch adds what all blocks of another one left.
-    fn is_sampled(self) -> bool {
-        matches!(self, Self::Spmv(Strategy::Thread | Strategy::Lanes4) | Self::Spmm(_))
-    }
-}
-
-/// Entries of a structure, about.
-fn entries(structure: Structure) -> f64 {
-    let rows = f64::from(structure.rows);
-    match structure.kind {
-        Kind::Laplacian => 4.0 * rows,
-        Kind::Plane => 3.0 * rows,
-        Kind::Random => f64::from(structure.a) * rows,
-        Kind::Band => f64::from(structure.a + 1) * rows,
-        _ => f64::NAN,
-    }
-}
-
-/// Bytes that any implementation reads and writes.
-pub fn bytes(structure: Structure, operation: Operation) -> f64 {
-    let rows = f64::from(structure.rows);
-    let matrix = 12.0 * entries(structure) + 4.0 * (rows + 1.0);
-    match operation {
-        Operation::Spmm(_) | Operation::SolveMany(_) => matrix + 16.0 * rows * COLUMNS as f64,
-        Operation::Transpose => 2.0 * matrix,
-        // Each row's level and length are read, and its place is written.
-        Operation::Order => 16.0 * rows,
-        _ => matrix + 16.0 * rows,
-    }
-}
-
-/// The same structure of about so many rows.
-pub fn shrunk(structure: Structure, rows: u32) -> Structure {
-    if structure.rows <= rows {
-        return structure;
-    }
-    match structure.kind {
-        Kind::Laplacian => {
-            let edge = f64::from(rows).cbrt().round() as u32;
-            Structure { rows: edge * edge * edge, a: edge, ..structure }
-        }
-        _ => Structure { rows, ..structure },
-    }
-}
-
-/// Levels of a structure: a row is one level behind the last of those that it waits for.
-pub fn level_count(structure: Structure) -> f64 {
-    let mut level = vec![0_u32; structure.rows as usize];
-    let (mut ahead, mut most) = (Ahead::new(structure), 0);
-    for row in 0..structure.rows {
-        let own = ahead.columns(row).iter().map(|&column| level[column as usize]).max().unwrap_or(0) + 1;
-        level[row as usize] = own;
-        most = most.max(own);
-    }
-    most.into()
-}
 
 /// What is chosen for a structure's systems: a cube of few rows, as is simulated, would be solved by another kernel.
 fn chosen(structure: Structure) -> Algorithm {
@@ -208,11 +100,14 @@ fn read_at_random(launches: &mut [Counts], structure: Structure, operation: Oper
         // The columns of a row are side by side, or each is read by itself.
         Operation::SolveMany(true) => [1.0, 8.0 * COLUMNS as f64],
         Operation::SolveMany(false) => [COLUMNS as f64, 8.0],
+        Operation::Ic0 | Operation::Ilu0 => [1.0, 8.0],
+        // Levels are asked for.
+        Operation::Analysis(_) => [1.0, 4.0],
         // Sampled blocks read at random in their share of the caches.
-        Operation::Spmm(_) | Operation::Transpose | Operation::Order => return,
+        _ => return,
     };
     let longest = launches.iter_mut().max_by(|one, other| one.sectors_read.total_cmp(&other.sectors_read));
-    let (Kind::Random, Some(launch)) = (structure.kind, longest) else { return };
+    let (Kind::Random | Kind::Power, Some(launch)) = (structure.kind, longest) else { return };
     let [each, read] = gathers;
     // Beside those of the diagonal, which are there.
     let (rows, all) = (f64::from(structure.rows), entries(structure));
@@ -277,16 +172,19 @@ pub fn count(
     if algorithm == Some(Algorithm::Levels) && structure.kind != Kind::Band {
         return levels::count(structure, operation, counting);
     }
+    // Levels of a band are found row by row.
+    let is_long = structure.kind == Kind::Band;
     let is_band = structure.kind == Kind::Band && algorithm.is_some();
     let sizes = match operation {
         _ if is_sampled => SAMPLED,
         _ if is_band => BAND,
         Operation::SolveMany(_) => MANY,
-        // Levels of a band are found row by row.
-        Operation::Order if structure.kind == Kind::Band => ORDERED_BAND,
-        Operation::Order => ORDERED,
+        Operation::Order | Operation::Analysis(Analysed::Ordered) if is_long => ORDERED_BAND,
+        Operation::Order | Operation::Analysis(Analysed::Ordered) => ORDERED,
         _ => WHOLE,
     };
+    // What is as small is simulated as it is, beside half of it.
+    let sizes = if structure.rows <= sizes[1] { [structure.rows / 2, structure.rows] } else { sizes };
     let smaller = sizes.map(|rows| shrunk(structure, rows));
     let caches = match is_beyond(structure, operation, counting.l2.0) {
         true => shared_caches(counting.caches),
@@ -415,6 +313,49 @@ pub fn simulate(
                 begin(&stream)?;
                 drop(transpose(&a)?);
             }
+            Operation::Analysis(analysed) => {
+                let algorithm = match analysed {
+                    Analysed::Chosen => Algorithm::Auto,
+                    Analysed::Levels => Algorithm::Free,
+                    Analysed::Ordered => Algorithm::Ordered,
+                };
+                begin(&stream)?;
+                drop(Analysis::with(&a, Side::Lower, Diagonal::Stored, algorithm)?);
+            }
+            Operation::Ic0 => {
+                let a = Csr::upload(&device, rows, rows, &offsets, &indices, &definite(&values))?;
+                begin(&stream)?;
+                drop(ic0(&a)?);
+            }
+            Operation::Ilu0 => {
+                let (rows_of, columns_of, values) = both_sides(&offsets, &indices, &definite(&values));
+                let a = compress(&Coo::upload(&device, rows, rows, &rows_of, &columns_of, &values)?)?;
+                begin(&stream)?;
+                drop(ilu0(&a)?);
+            }
+            Operation::Expand => {
+                begin(&stream)?;
+                drop(expand(&a)?);
+            }
+            Operation::Compress => {
+                let (row_of, column_of, _) = expand(&a)?.into_buffers();
+                let odd_first = |of: Vec<u32>| -> Vec<u32> {
+                    of.iter().skip(1).step_by(2).chain(of.iter().step_by(2)).copied().collect()
+                };
+                let [row_of, column_of] = [odd_first(row_of.to_vec()?), odd_first(column_of.to_vec()?)];
+                let list = Coo::upload(&device, rows, rows, &row_of, &column_of, &values)?;
+                begin(&stream)?;
+                drop(compress(&list)?);
+            }
+            Operation::SortRows => {
+                let mut descending = indices.clone();
+                let ends = offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize);
+                ends.for_each(|row| descending[row].reverse());
+                let (starts, columns) = (device.upload(&offsets)?, device.upload(&descending)?);
+                let values = device.upload(&values)?;
+                begin(&stream)?;
+                drop(sort_rows(rows, rows, &starts, &columns, &values, Duplicates::Refused)?);
+            }
             Operation::Order => {
                 let analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored)?;
                 begin(&stream)?;
@@ -427,17 +368,24 @@ pub fn simulate(
     counting.launched_by_units(&device, 0.0)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The same numbers with a diagonal that outweighs all others.
+fn definite(values: &[f64]) -> Vec<f64> {
+    values.iter().map(|&value| if value == 1.0 { 1e3 } else { value }).collect()
+}
 
-    /// A cube's rows wait along three edges, a band's for the row before.
-    #[test]
-    fn levels_are_those_of_the_longest_way() {
-        let cube = Structure { kind: Kind::Laplacian, rows: 216, a: 6, b: 0, drawn: false };
-        assert_eq!(level_count(cube), 16.0);
-        let band = Structure { kind: Kind::Band, rows: 50, a: 3, b: 0, drawn: false };
-        assert_eq!(level_count(band), 50.0);
-        assert_eq!(level_count(shrunk(Structure { rows: 1000, a: 10, ..cube }, 216)), 16.0);
+/// The entries of a lower triangle and, above the diagonal, of the transposed one.
+fn both_sides(offsets: &[u32], indices: &[u32], values: &[f64]) -> (Vec<u32>, Vec<u32>, Vec<f64>) {
+    let mut all = (Vec::new(), Vec::new(), Vec::new());
+    for (row, ends) in (0_u32..).zip(offsets.windows(2)) {
+        let entries = ends[0] as usize..ends[1] as usize;
+        for (&column, &value) in indices[entries.clone()].iter().zip(&values[entries]) {
+            let sides = [(row, column), (column, row)];
+            for (row, column) in sides.into_iter().take(if row == column { 1 } else { 2 }) {
+                all.0.push(row);
+                all.1.push(column);
+                all.2.push(value);
+            }
+        }
     }
+    all
 }

@@ -160,9 +160,8 @@ fn few<T: TriangleElement>(system: System, counting: &Counting) -> Result<Counte
     };
     let columns = system.columns.min(FEW_BLOCKS * system.sides());
     let runs = [columns.div_ceil(2), columns];
-    let [small, large] = side_by_side(runs, |columns| {
-        counting.launched(&run(columns).map_err(|error| error.to_string())?)
-    })?;
+    let [small, large] =
+        side_by_side(runs, |columns| counting.launched(&run(columns).map_err(|error| error.to_string())?))?;
     let mut counted = Counted { launches: Vec::new(), smaller: small.clone(), simulated: columns };
     if columns == system.columns {
         counted.launches = large;
