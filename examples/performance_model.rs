@@ -34,8 +34,12 @@ mod batched;
 mod cases;
 #[path = "performance_model/changed.rs"]
 mod changed;
+#[path = "performance_model/conversions.rs"]
+mod conversions;
 #[path = "performance_model/counter.rs"]
 mod counter;
+#[path = "performance_model/coverage.rs"]
+mod coverage;
 #[path = "performance_model/errors.rs"]
 mod errors;
 #[path = "performance_model/factor.rs"]
@@ -76,13 +80,17 @@ mod steps;
 mod systems;
 #[path = "performance_model/tensor.rs"]
 mod tensor;
+#[cfg(test)]
+#[path = "performance_model/tests.rs"]
+mod tests;
 #[path = "performance_model/tiles.rs"]
 mod tiles;
 #[path = "performance_model/waiting.rs"]
 mod waiting;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -119,7 +127,7 @@ struct Options {
     /// The devices to predict for, whose measured times are in benches/results; the first of them if not given, with
     /// `--measure` the GPU at hand
     #[arg(long, value_delimiter = ',')]
-    #[arg(value_parser = PossibleValuesParser::new(SOURCES.map(|source| source.device)))]
+    #[arg(value_parser = PossibleValuesParser::new(SOURCES.each_ref().map(|source| source.device)))]
     device: Vec<String>,
     /// Time what is asked for on the GPU at hand, in place of the times in benches/results: variants at the sizes of
     /// their tables, on one input again and again; the benchmarks' cases as bench-gpu does, on inputs in turn. Where
@@ -149,6 +157,9 @@ struct Options {
     /// Leave out what was not measured on a device
     #[arg(long)]
     measured: bool,
+    /// Say of each kernel of the workspace by which row it is predicted, or why it is not, and stop
+    #[arg(long, conflicts_with_all = ["measure", "measured", "kernel", "plot", "variants", "tiles"])]
+    coverage: bool,
     /// Say of each launch what it takes and why
     #[arg(long)]
     launches: bool,
@@ -172,6 +183,8 @@ struct Line {
     error: Option<f64>,
     bottleneck: Bottleneck,
     launches: usize,
+    /// The kernels that it launches.
+    kernels: BTreeSet<String>,
     /// By what part the time differs where counts are scaled from a smaller simulation, in percent.
     scaling_error: f64,
     /// How long counting and predicting took; counts for another device that serve this one are not counted again.
@@ -195,10 +208,21 @@ struct Line {
 }
 
 fn main() -> ExitCode {
-    exit_code(run(&Options::parse()))
+    let mut to = Output { lines: &mut std::io::stdout(), notes: &mut std::io::stderr() };
+    exit_code(run(&Options::parse(), &mut Vec::new(), &mut to))
 }
 
-fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+/// Where results are written, and where what else there is to say.
+struct Output<'a> {
+    lines: &'a mut dyn Write,
+    notes: &'a mut dyn Write,
+}
+
+/// Does what is asked for, with what was counted already.
+fn run(options: &Options, counters: &mut Vec<Counter>, to: &mut Output<'_>) -> Result<(), Box<dyn Error>> {
+    if options.coverage {
+        return coverage::print(to.lines, options.json);
+    }
     let mut kernels = kernels(&options.kernel)?;
     kernels.retain(|kernel| !options.variants || matches!(kernel, Kernel::Subject(_)));
     kernels.retain(|kernel| !options.no_shapes || !matches!(kernel, Kernel::Shape(_)));
@@ -209,14 +233,14 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut gpu = if options.measure { Some(Gpu::open(options.commit.as_deref())?) } else { None };
     let timed = gpu.as_mut().map(|gpu| gpu.measure(&kernels)).transpose()?;
     if let (Some(gpu), Some(timed), true) = (&gpu, &timed, options.only_measure) {
-        return Ok(gpu.print(options.json, timed)?);
+        return Ok(gpu.print(to.lines, options.json, timed)?);
     }
-    let (mut counters, mut drawn) = (Vec::new(), Vec::new());
+    let mut drawn = Vec::new();
     for source in sources(&options.device, gpu.as_ref())? {
         let device = Device::by_name(source.device)?;
-        let counter = counter(&mut counters, source, &device)?;
+        let counter = counter(counters, source, &device)?;
         if options.tiles {
-            tiles(options, &device, counter, source)?;
+            tiles(options, &device, counter, source, to.lines)?;
             continue;
         }
         let (mut lines, mut failed) = (Vec::new(), Vec::new());
@@ -235,29 +259,31 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             }
         }
         for error in &failed {
-            eprintln!("not predicted: {error}");
+            writeln!(to.notes, "not predicted: {error}")?;
         }
         let outdated = lines.iter().filter(|line| line.outdated).count();
         lines.retain(|line| line.measured_microseconds.is_some() || !options.measured);
         let mut errors = Errors::of(&device, counter, &lines)?;
         errors.outdated = outdated;
         if options.json {
-            lines.iter().try_for_each(|line| serde_json::to_string(line).map(|text| println!("{text}")))?;
-            println!("{}", serde_json::to_string(&errors)?);
+            for line in &lines {
+                writeln!(to.lines, "{}", serde_json::to_string(line)?)?;
+            }
+            writeln!(to.lines, "{}", serde_json::to_string(&errors)?)?;
         } else {
             if options.launches {
-                parts::print(&lines);
+                parts::print(to.lines, &lines)?;
             }
-            report::print(&lines, &errors);
+            report::print(to.lines, &lines, &errors)?;
         }
         drawn.extend(lines);
         if options.kernel.is_empty() && !options.measure && source.tiles.is_some() {
-            tiles(options, &device, counter, source)?;
+            tiles(options, &device, counter, source, to.lines)?;
         }
     }
     if let Some(file) = &options.plot {
         plot::plot(file, &drawn).map_err(|error| format!("{}: {error}", file.display()))?;
-        eprintln!("drawn: {}", file.display());
+        writeln!(to.notes, "drawn: {}", file.display())?;
     }
     Ok(())
 }
@@ -281,13 +307,14 @@ fn tiles(
     device: &Device,
     counter: &Counter,
     source: &Source,
+    to: &mut dyn Write,
 ) -> Result<(), Box<dyn Error>> {
     let results = source.tiles.ok_or_else(|| format!("on an {} no kernels were measured", device.name))?;
     let table = Tiles::of(device, counter.counting(), results, options.every.get())?;
     if options.json {
-        println!("{}", serde_json::to_string(&table)?);
+        writeln!(to, "{}", serde_json::to_string(&table)?)?;
     } else {
-        table.print();
+        table.print(to)?;
     }
     Ok(())
 }
@@ -345,6 +372,7 @@ fn line(
         error: off(predicted),
         bottleneck: sequence.bottleneck,
         launches: found.counted.launches.len(),
+        kernels: found.counted.launches.iter().map(|launch| launch.kernel.clone()).collect(),
         scaling_error: 100.0 * scaling,
         prediction_seconds: seconds,
         prediction_cpu_seconds: found.cpu_seconds,

@@ -10,8 +10,8 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use gpu_benches::counting;
 use gpu_benches::suite::{Case, Op, Shape, Type};
-use gpu_benches::{counting, first_use};
 use gpu_core::Device;
 use gpu_model::units::{Bytes, Cycles};
 use gpu_model::waves::ptx::{Latency, Text};
@@ -95,18 +95,36 @@ fn multiprocessors(part: Case, of: Case) -> u32 {
 type Kernel = (&'static str, OnceLock<Text>);
 
 /// The text of each kernel of the workspace, by its name: of the image that a device of compute capability 9.0
-/// takes, or, where that is kept as edits, of the one that is edited.
+/// takes, or, where that is kept as edits, of the one that is edited. Files are called `sum_f32.sm_90a.ptx`.
 ///
 /// # Errors
 /// Where there is no PTX.
 fn texts() -> Result<HashMap<&'static str, Kernel>, Box<dyn Error>> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../gpu-kernels"));
-    let text = |one: first_use::Found| {
-        let images = one.kernel.images.iter().filter(|image| !image.ptx.contains("// Edits of"));
-        let best = images.filter(|image| image.arch <= 90).max_by_key(|image| (image.arch, image.exact))?;
-        Some((one.kernel.name, (best.ptx, OnceLock::new())))
-    };
-    Ok(first_use::find(folder)?.into_iter().filter_map(text).collect())
+    let families = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../gpu-kernels"));
+    let mut best = HashMap::<String, ((u32, bool), String)>::new();
+    for family in families.read_dir()? {
+        for file in family?.path().join("ptx").read_dir()? {
+            let file = file?.path();
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let parts = name.strip_suffix(".ptx").and_then(|name| name.rsplit_once(".sm_"));
+            let Some((kernel, target)) = parts else { continue };
+            let digits = target.strip_suffix('a').unwrap_or(target);
+            let rank = (digits.parse::<u32>()?, digits != target);
+            if rank.0 > 90 || best.get(kernel).is_some_and(|(other, _)| *other >= rank) {
+                continue;
+            }
+            let ptx = std::fs::read_to_string(&file)?;
+            if !ptx.contains("// Edits of") {
+                best.insert(kernel.to_owned(), (rank, ptx));
+            }
+        }
+    }
+    if best.is_empty() {
+        return Err(format!("no PTX below {}", families.display()).into());
+    }
+    // For as long as the process lives, as those in a program are.
+    let leaked = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+    Ok(best.into_iter().map(|(name, (_, ptx))| (leaked(name), (leaked(ptx), OnceLock::new()))).collect())
 }
 
 /// What counts depend on of a device: its caches, which are simulated, its second-level cache's size, and what a warp
@@ -379,25 +397,32 @@ pub fn stops_growing(small: u64, large: u64, growth: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::recorded::SOURCES;
+    use super::super::tests::with_counters;
     use super::*;
 
-    fn count(case: Case) -> (Counted, f64) {
+    /// Does something with counts for an H200.
+    fn counting<T>(of: impl FnOnce(&Counting) -> T) -> T {
         let h200 = gpu_model::Device::by_name("h200").expect("it is described");
-        let counting = Counting::new(&h200, Architecture::H200).expect("it was measured");
-        counting.count(case).expect("it is simulated")
+        with_counters(|counters| {
+            of(crate::counter(counters, &SOURCES[0], &h200).expect("it was measured").counting())
+        })
+    }
+
+    fn count(case: Case) -> (Counted, f64) {
+        counting(|counting| counting.count(case).expect("it is simulated"))
     }
 
     /// The H100's warps wait as long, and its caches are the same.
     #[test]
     fn counts_for_one_device_serve_another_like_it() {
-        let [h100, h200] =
-            ["h100", "h200"].map(|name| gpu_model::Device::by_name(name).expect("it is described"));
-        let counting = Counting::new(&h200, Architecture::H200).expect("it was measured");
-        assert!(counting.serves(&h100, Architecture::H100));
-        assert!(!counting.serves(&h100, Architecture::A100));
-        let mut other = h100;
-        other.memory.l2 = Some(Bytes(1e6));
-        assert!(!counting.serves(&other, Architecture::H100));
+        let mut h100 = gpu_model::Device::by_name("h100").expect("it is described");
+        counting(|counting| {
+            assert!(counting.serves(&h100, Architecture::H100));
+            assert!(!counting.serves(&h100, Architecture::A100));
+            h100.memory.l2 = Some(Bytes(1e6));
+            assert!(!counting.serves(&h100, Architecture::H100));
+        });
     }
 
     /// The multiple of a vector in place: each element of 4 bytes is read and written, in lines of 128 bytes.

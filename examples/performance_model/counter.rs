@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
-use std::rc::Rc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use gpu_examples::predicted::{Counted, Simulated};
@@ -39,7 +38,7 @@ impl Found {
 /// Counts, and those that were counted already.
 pub struct Counter {
     counting: Counting,
-    known: HashMap<(String, usize), Rc<Found>>,
+    known: HashMap<(String, usize), Arc<Found>>,
 }
 
 impl Counter {
@@ -62,10 +61,10 @@ impl Counter {
     ///
     /// # Errors
     /// Those of the simulator.
-    pub fn found(&mut self, kernel: Kernel, size: usize) -> Result<Rc<Found>, Box<dyn Error>> {
+    pub fn found(&mut self, kernel: Kernel, size: usize) -> Result<Arc<Found>, Box<dyn Error>> {
         let key = (kernel.name(), size);
         if let Some(found) = self.known.get(&key) {
-            return Ok(Rc::clone(found));
+            return Ok(Arc::clone(found));
         }
         // What a kernel left that could not be counted is not this one's.
         self.counting.known_seconds();
@@ -88,8 +87,8 @@ impl Counter {
         let [known, known_cpu] = self.counting.known_seconds();
         let cpu_seconds = cpu_seconds().zip(before).map(|(now, before)| now - before + known_cpu);
         let seconds = start.elapsed().as_secs_f64() + known;
-        let found = Rc::new(Found { counted, demand, seconds, cpu_seconds });
-        self.known.insert(key, Rc::clone(&found));
+        let found = Arc::new(Found { counted, demand, seconds, cpu_seconds });
+        self.known.insert(key, Arc::clone(&found));
         Ok(found)
     }
 }

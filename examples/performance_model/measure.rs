@@ -1,6 +1,7 @@
 //! Times on the GPU at hand: of variants on one input again and again, of the benchmarks' cases as they time them.
 
 use std::error::Error;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::Parser;
@@ -152,22 +153,23 @@ impl Gpu {
     /// Prints the times alone: lines of JSON, or a table.
     ///
     /// # Errors
-    /// Where they are no JSON.
-    pub fn print(&self, json: bool, rows: &[Measured]) -> Result<(), serde_json::Error> {
+    /// Where they cannot be written.
+    pub fn print(&self, to: &mut dyn Write, json: bool, rows: &[Measured]) -> io::Result<()> {
         let lines = rows.iter().filter_map(|row| self.line(row));
         if json {
-            return lines
-                .map(|line| serde_json::to_string(&line))
-                .try_for_each(|text| text.map(|text| println!("{text}")));
+            for line in lines {
+                writeln!(to, "{}", serde_json::to_string(&line)?)?;
+            }
+            return Ok(());
         }
-        println!("Measured on an {}, µs of a launch among many:\n", self.name());
+        writeln!(to, "Measured on an {}, µs of a launch among many:\n", self.name())?;
         let mut table = Table::new(["kernel", "size", "µs", "input"]);
         for line in lines {
             let input = if line.repeated { "the same" } else { "in turn" };
             let time = format!("{:.2}", line.measured_microseconds);
             table.row([line.kernel, line.size.to_string(), time, input.to_owned()]);
         }
-        println!("{table}");
+        writeln!(to, "{table}")?;
         Ok(())
     }
 }

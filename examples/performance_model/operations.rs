@@ -94,6 +94,11 @@ impl Operation {
         }
     }
 
+    /// Whether a program of the benchmarks times it.
+    pub fn is_timed(self) -> bool {
+        !matches!(self, Self::Ic0 | Self::Ilu0 | Self::Expand | Self::Compress | Self::SortRows)
+    }
+
     /// Whether a sample of its blocks stands for all: not where a launch adds what all blocks of another one left.
     pub fn is_sampled(self) -> bool {
         matches!(self, Self::Spmv(Strategy::Thread | Strategy::Lanes4) | Self::Spmm(_))

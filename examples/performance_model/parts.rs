@@ -1,6 +1,7 @@
 //! What the launches of a kernel take, one by one, and why.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use gpu_examples::table::Table;
 use gpu_model::units::Seconds;
@@ -56,8 +57,11 @@ impl Part {
 }
 
 /// Prints those of all lines.
-pub fn print(lines: &[Line]) {
-    println!("Launch by launch, in µs; the busiest two levels of each:\n");
+///
+/// # Errors
+/// Where they cannot be written.
+pub fn print(to: &mut dyn Write, lines: &[Line]) -> io::Result<()> {
+    writeln!(to, "Launch by launch, in µs; the busiest two levels of each:\n")?;
     let head =
         ["kernel", "launch", "blocks", "threads", "waves", "issue", "device", "latency", "chain", "levels"];
     let mut table = Table::new(head);
@@ -74,5 +78,6 @@ pub fn print(lines: &[Line]) {
             table.row(names.into_iter().chain(numbers).chain(times).chain([levels.join(", ")]));
         }
     }
-    println!("{table}");
+    writeln!(to, "{table}")?;
+    Ok(())
 }

@@ -1,5 +1,7 @@
 //! The tables.
 
+use std::io::{self, Write};
+
 use gpu_examples::table::Table;
 use gpu_model::literature::counted::Model;
 
@@ -7,11 +9,15 @@ use super::Line;
 use super::errors::Errors;
 
 /// Prints them.
-pub fn print(lines: &[Line], errors: &Errors) {
-    println!(
+///
+/// # Errors
+/// Where they cannot be written.
+pub fn print(to: &mut dyn Write, lines: &[Line], errors: &Errors) -> io::Result<()> {
+    writeln!(
+        to,
         "Predicted and measured on an {}, in µs; errors in percent of what was measured:\n",
         errors.device
-    );
+    )?;
     let time = |time: Option<f64>| time.map_or("–".to_owned(), |time| format!("{time:.2}"));
     let off = |error: Option<f64>| error.map_or("–".to_owned(), |error| format!("{error:+.1}"));
     let mut table =
@@ -35,8 +41,8 @@ pub fn print(lines: &[Line], errors: &Errors) {
             remark.to_owned(),
         ]);
     }
-    println!("{table}");
-    println!("The literature's models on the same, in µs:\n");
+    writeln!(to, "{table}")?;
+    writeln!(to, "The literature's models on the same, in µs:\n")?;
     let head = ["kernel", "size", "measured"].into_iter().chain(Model::ALL.map(Model::name));
     let mut table = Table::new(head);
     for line in lines {
@@ -44,20 +50,21 @@ pub fn print(lines: &[Line], errors: &Errors) {
         let cells = [line.measured_microseconds].into_iter().chain(times).map(time);
         table.row([line.kernel.clone(), line.size.to_string()].into_iter().chain(cells));
     }
-    println!("{table}");
+    writeln!(to, "{table}")?;
     if errors.not_measured > 0 {
         let were = if errors.not_measured == 1 { "was" } else { "were" };
-        println!(
+        writeln!(
+            to,
             "{} of these {were} not measured on an {}: predicted only.\n",
             errors.not_measured, errors.device
-        );
+        )?;
     }
-    println!("The longest prediction, of {}, took {:.1} s.", errors.slowest, errors.slowest_seconds);
+    writeln!(to, "The longest prediction, of {}, took {:.1} s.", errors.slowest, errors.slowest_seconds)?;
     let all = lines.len() - errors.not_measured;
     if all == 0 {
-        return;
+        return Ok(());
     }
-    println!("Absolute errors:\n");
+    writeln!(to, "Absolute errors:\n")?;
     let mut table = Table::new(["model", "rows", "median %", "90th percentile %"]);
     let ours = [
         ("waves", errors.rows, [errors.median, errors.ninetieth]),
@@ -72,29 +79,30 @@ pub fn print(lines: &[Line], errors: &Errors) {
             table.row([name.to_owned(), rows.to_string(), format!("{median:.1}"), format!("{ninetieth:.1}")]);
         }
     }
-    println!("{table}");
+    writeln!(to, "{table}")?;
     if !errors.shapes.is_empty() {
-        println!("Of these, families that have programs of their own:\n");
+        writeln!(to, "Of these, families that have programs of their own:\n")?;
         let mut table = Table::new(["family", "rows", "median %", "90th percentile %"]);
         for (family, (rows, median, ninetieth)) in &errors.shapes {
             let numbers = [rows.to_string(), format!("{median:.1}"), format!("{ninetieth:.1}")];
             table.row([vec![(*family).to_owned()], numbers.to_vec()].concat());
         }
-        println!("{table}");
+        writeln!(to, "{table}")?;
     }
     if errors.pairs > 0 {
-        println!(
+        writeln!(
+            to,
             "Of {} pairs of variants of one size that differ by more than 10 %, the faster one is found in {}.\n",
             errors.pairs, errors.right
-        );
+        )?;
         let mut table = Table::new(["family", "pairs", "found"]);
         for (family, [pairs, right]) in &errors.families {
             table.row([family.clone(), pairs.to_string(), right.to_string()]);
         }
-        println!("{table}");
+        writeln!(to, "{table}")?;
     }
     if !errors.tuned.is_empty() {
-        println!("The fastest variant of each size:\n");
+        writeln!(to, "The fastest variant of each size:\n")?;
         let mut table = Table::new(["family", "size", "predicted", "ahead by %", "measured"]);
         for row in &errors.tuned {
             let lead = format!("{:.0}", row.lead);
@@ -102,6 +110,7 @@ pub fn print(lines: &[Line], errors: &Errors) {
                 [&row.family, &row.predicted, &row.measured].map(Clone::clone);
             table.row([family, row.size.to_string(), predicted, lead, measured]);
         }
-        println!("{table}");
+        writeln!(to, "{table}")?;
     }
+    Ok(())
 }

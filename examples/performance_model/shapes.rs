@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::error::Error;
 
 use gpu_benches::suite::sparse::{Structure, Timed, structures};
+use gpu_benches::sweep::wall_median;
 use gpu_benches::{
     batched as batches, factor as factors, level3 as updates, shapes as sorts, tensor as tensors,
 };
@@ -22,7 +23,7 @@ use super::cases::Counting;
 use super::changed::moment;
 use super::operations::{self, Operation};
 use super::skyline::Skyline;
-use super::{batched, factor, level3, sorting, sparse, tensor};
+use super::{batched, conversions, factor, level3, sorting, sparse, tensor};
 
 /// Every so many-th of the drawn shapes of sorts, and of products on the tensor cores, of which 400 come last: of the
 /// 200 that there were when the rule was fixed, and of those that were drawn later and not measured.
@@ -86,7 +87,9 @@ impl Shape {
         let batches = chosen(batches::shapes(), |shape| shape.drawn, EVERY_BATCH).map(Self::Batch);
         let structures = chosen(structures(), |structure| structure.drawn, EVERY_SPARSE);
         let sparse = structures.flat_map(|structure| {
-            Operation::all().into_iter().map(move |operation| Self::Sparse(structure, operation))
+            // What no program times is predicted of the figures' structures.
+            let all = Operation::all().into_iter().filter(move |one| !structure.drawn || one.is_timed());
+            all.map(move |operation| Self::Sparse(structure, operation))
         });
         let factors = factors.chain(Skyline::all().map(Self::Skyline));
         let products = products.map(Self::Tensor).chain(batches);
@@ -184,8 +187,12 @@ impl Shape {
             Self::Level3(shape) => updates::measure(device, &shape, None, false)?,
             Self::Batch(shape) => shape.measure(device, false)?,
             Self::Sparse(structure, operation) => {
+                let arrays = structure.arrays();
+                if let Some(mut run) = conversions::ready(operation, device, &arrays)? {
+                    return Ok(wall_median(ROUNDS, || Ok(run()?))?);
+                }
                 let [operation, algorithm] = operation.names();
-                let all = gpu_benches::suite::sparse::measure(device, &structure.arrays(), ROUNDS, false)?;
+                let all = gpu_benches::suite::sparse::measure(device, &arrays, ROUNDS, false)?;
                 let is_it = |one: &&Timed| {
                     one.operation == operation && (algorithm.is_empty() || one.algorithm == algorithm)
                 };

@@ -15,12 +15,10 @@ use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::metrics::Architecture;
 use gpu_sim::{Config, Record};
-use gpu_sparse::{
-    Algorithm, Analysis, Coo, Csr, Diagonal, Duplicates, Side, Spmv, Strategy, compress, expand, ic0, ilu0,
-    sort_rows, transpose,
-};
+use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, transpose};
 
 use super::cases::Counting;
+use super::conversions;
 use super::gathers::{GRANULE, anywhere, misses, misses_before};
 use super::levels;
 use super::operations::{Analysed, Operation, bytes, entries, level_count, shrunk};
@@ -174,11 +172,12 @@ pub fn count(
     }
     // Levels of a band are found row by row.
     let is_long = structure.kind == Kind::Band;
-    let is_band = structure.kind == Kind::Band && algorithm.is_some();
+    let waits = algorithm.is_some() || matches!(operation, Operation::Ic0 | Operation::Ilu0);
+    let is_band = structure.kind == Kind::Band && waits;
     let sizes = match operation {
         _ if is_sampled => SAMPLED,
         _ if is_band => BAND,
-        Operation::SolveMany(_) => MANY,
+        Operation::SolveMany(_) | Operation::Ic0 | Operation::Ilu0 => MANY,
         Operation::Order | Operation::Analysis(Analysed::Ordered) if is_long => ORDERED_BAND,
         Operation::Order | Operation::Analysis(Analysed::Ordered) => ORDERED,
         _ => WHOLE,
@@ -322,70 +321,21 @@ pub fn simulate(
                 begin(&stream)?;
                 drop(Analysis::with(&a, Side::Lower, Diagonal::Stored, algorithm)?);
             }
-            Operation::Ic0 => {
-                let a = Csr::upload(&device, rows, rows, &offsets, &indices, &definite(&values))?;
-                begin(&stream)?;
-                drop(ic0(&a)?);
-            }
-            Operation::Ilu0 => {
-                let (rows_of, columns_of, values) = both_sides(&offsets, &indices, &definite(&values));
-                let a = compress(&Coo::upload(&device, rows, rows, &rows_of, &columns_of, &values)?)?;
-                begin(&stream)?;
-                drop(ilu0(&a)?);
-            }
-            Operation::Expand => {
-                begin(&stream)?;
-                drop(expand(&a)?);
-            }
-            Operation::Compress => {
-                let (row_of, column_of, _) = expand(&a)?.into_buffers();
-                let odd_first = |of: Vec<u32>| -> Vec<u32> {
-                    of.iter().skip(1).step_by(2).chain(of.iter().step_by(2)).copied().collect()
-                };
-                let [row_of, column_of] = [odd_first(row_of.to_vec()?), odd_first(column_of.to_vec()?)];
-                let list = Coo::upload(&device, rows, rows, &row_of, &column_of, &values)?;
-                begin(&stream)?;
-                drop(compress(&list)?);
-            }
-            Operation::SortRows => {
-                let mut descending = indices.clone();
-                let ends = offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize);
-                ends.for_each(|row| descending[row].reverse());
-                let (starts, columns) = (device.upload(&offsets)?, device.upload(&descending)?);
-                let values = device.upload(&values)?;
-                begin(&stream)?;
-                drop(sort_rows(rows, rows, &starts, &columns, &values, Duplicates::Refused)?);
-            }
             Operation::Order => {
                 let analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored)?;
                 begin(&stream)?;
                 drop(analysis.order_rows()?);
+            }
+            _ => {
+                let arrays = (offsets, indices, values);
+                let run = conversions::ready(operation, &device, &arrays)?;
+                let mut run = run.ok_or_else(|| format!("{operation:?} is not known"))?;
+                begin(&stream)?;
+                run()?;
             }
         }
         Ok(stream.synchronize()?)
     };
     run().map_err(|error| format!("{structure}: {error}"))?;
     counting.launched_by_units(&device, 0.0)
-}
-
-/// The same numbers with a diagonal that outweighs all others.
-fn definite(values: &[f64]) -> Vec<f64> {
-    values.iter().map(|&value| if value == 1.0 { 1e3 } else { value }).collect()
-}
-
-/// The entries of a lower triangle and, above the diagonal, of the transposed one.
-fn both_sides(offsets: &[u32], indices: &[u32], values: &[f64]) -> (Vec<u32>, Vec<u32>, Vec<f64>) {
-    let mut all = (Vec::new(), Vec::new(), Vec::new());
-    for (row, ends) in (0_u32..).zip(offsets.windows(2)) {
-        let entries = ends[0] as usize..ends[1] as usize;
-        for (&column, &value) in indices[entries.clone()].iter().zip(&values[entries]) {
-            let sides = [(row, column), (column, row)];
-            for (row, column) in sides.into_iter().take(if row == column { 1 } else { 2 }) {
-                all.0.push(row);
-                all.1.push(column);
-                all.2.push(value);
-            }
-        }
-    }
-    all
 }

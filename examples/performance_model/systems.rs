@@ -206,18 +206,36 @@ pub fn of_factor(
 fn all_of(systems: &[System], counting: &Counting) -> Result<Counted, Box<dyn Error>> {
     let Some(&first) = systems.first() else { return Err("there is no system".into()) };
     let mut added = Added::new(counting);
-    let squares = match systems {
-        [one, two] => side_by_side([*one, *two], |system| square(system, counting))?.to_vec(),
-        _ => vec![square(first, counting)?],
-    };
+    // Squares of as many rows are the same; the last one may have fewer.
+    let steps = |system: &System| solve(system.n, system.square(), system.backward);
+    let mut sizes: Vec<(usize, usize)> = Vec::new();
+    for (number, system) in systems.iter().enumerate() {
+        let diagonals = steps(system).into_iter().filter_map(|step| match step {
+            Step::Diagonal { rows, .. } => Some((number, rows.len())),
+            Step::Update { .. } => None,
+        });
+        sizes.extend(diagonals);
+    }
+    sizes.sort_unstable();
+    sizes.dedup();
+    let mut squares = BTreeMap::new();
+    for pair in sizes.chunks(2) {
+        let [one, two] = [pair[0], pair[pair.len() - 1]];
+        let count = |(number, rows): (usize, usize)| square(systems[number], rows, counting);
+        if one == two {
+            squares.insert(one, count(one)?);
+        } else {
+            squares.extend([one, two].into_iter().zip(side_by_side([one, two], count)?));
+        }
+    }
     let mut launches = Vec::new();
     // Words by which blocks wait are cleared at once.
     let blocks = first.n.div_ceil(BLOCK) * first.columns.div_ceil(first.sides());
     launches.push(simulated::fill((systems.len() * blocks * size_of::<u32>()) as u64));
-    for (system, square) in systems.iter().zip(&squares) {
+    for (number, system) in systems.iter().enumerate() {
         let mut products = BTreeMap::new();
         // The largest first: others of its kernel are as many of its blocks.
-        let steps = solve(system.n, system.square(), system.backward);
+        let steps = steps(system);
         let mut updates: Vec<[usize; 2]> = steps.iter().filter_map(update).collect();
         updates.sort_unstable_by(|one, other| other.cmp(one));
         updates.dedup();
@@ -230,9 +248,11 @@ fn all_of(systems: &[System], counting: &Counting) -> Result<Counted, Box<dyn Er
             products.insert([rows, from], counted);
         }
         for step in &steps {
-            match update(step).and_then(|extents| products.get(&extents)) {
-                Some(counted) => launches.extend(counted.iter().cloned()),
-                None => launches.push(square.clone()),
+            match step {
+                Step::Update { rows, from, .. } => {
+                    launches.extend(products[&[rows.len(), from.len()]].clone())
+                }
+                Step::Diagonal { rows, .. } => launches.push(squares[&(number, rows.len())].clone()),
             }
         }
     }
@@ -247,13 +267,12 @@ fn update(step: &Step) -> Option<[usize; 2]> {
     }
 }
 
-/// What the launch of a square counts.
-fn square(system: System, counting: &Counting) -> Result<Counts, String> {
+/// What the launch of a square of so many rows counts.
+fn square(system: System, rows: usize, counting: &Counting) -> Result<Counts, String> {
     let run = |rows: usize| match system.is_double {
         true => simulate::<f64>(system, rows, counting),
         false => simulate::<f32>(system, rows, counting),
     };
-    let rows = system.square();
     let [half, one] = [run(ROWS[0].min(rows))?, run(ROWS[1].min(rows))?];
     let two = if rows > BLOCK { run(ROWS[2])? } else { one.clone() };
     let (t, groups) = (rows.div_ceil(BLOCK) as f64, system.columns.div_ceil(system.sides()) as f64);
@@ -285,7 +304,7 @@ fn square(system: System, counting: &Counting) -> Result<Counts, String> {
     // The triangle and the right-hand sides are read once, as they fit into the second-level cache.
     let bytes = system.bytes() as f64;
     let (triangle, right) = ((rows * (rows + 1) / 2) as f64 * bytes, (rows * system.columns) as f64 * bytes);
-    let copies = if system.n > rows { 2.0 } else { 1.0 };
+    let copies = if system.n > system.square() { 2.0 } else { 1.0 };
     (launch.memory_read, launch.memory_written) = (Bytes(triangle + right), Bytes(copies * right));
     launch.operations = (rows * rows * system.columns) as f64;
     if system.is_double {

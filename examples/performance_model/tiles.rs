@@ -6,6 +6,7 @@
 //! a rule that was fixed before anything was predicted of them. No formula was sought with them in view.
 
 use std::error::Error;
+use std::io::{self, Write};
 
 use gpu_examples::table::Table;
 use gpu_linalg::plan::gemm::Kernel;
@@ -157,11 +158,15 @@ impl Tiles {
     }
 
     /// Prints it.
-    pub fn print(&self) {
-        println!(
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn print(&self, to: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            to,
             "Which kernel of `gemm` to take, by the model, on an {}; losses in percent of the fastest's time:\n",
             self.device
-        );
+        )?;
         let mut table = Table::new([
             "m × n × k, transposed",
             "model's",
@@ -189,12 +194,14 @@ impl Tiles {
                 time(row.plan_loss),
             ]);
         }
-        println!("{table}");
-        println!(
+        writeln!(to, "{table}")?;
+        writeln!(
+            to,
             "In the geometric mean the model's choice takes {:.1} % more than the fastest of {} shapes, the plan's \
              {:.1} %, any kernel {:.1} %.",
             self.model_loss, self.shapes, self.plan_loss, self.random_loss
-        );
+        )?;
+        Ok(())
     }
 }
 

@@ -1,16 +1,64 @@
-//! Runs `performance_model` as a user does.
+//! Runs `performance_model` as a user does, in this process: it is built once, and what one test has counted the others
+//! need not count again. So tests wait for each other, and a prediction has the processors for itself.
 
-#[path = "../../examples/tests/support/mod.rs"]
-mod support;
+use std::sync::{Mutex, PoisonError};
 
-use support::{json, run, start};
+use clap::Parser;
+use serde_json::Value;
 
-const EXAMPLE: &str = "performance_model";
+use super::counter::Counter;
+use super::{Options, Output};
+
+/// What was counted already.
+static COUNTERS: Mutex<Vec<Counter>> = Mutex::new(Vec::new());
+
+/// How a run ended.
+#[derive(Debug)]
+struct Run {
+    /// Whether it ended well, or with what error.
+    result: Result<(), String>,
+    lines: String,
+    notes: String,
+}
+
+/// Runs it with these arguments.
+fn start(arguments: &[&str]) -> Run {
+    let (mut lines, mut notes) = (Vec::new(), Vec::new());
+    let all = ["performance_model"].iter().chain(arguments);
+    let result = match Options::try_parse_from(all) {
+        Ok(options) => with_counters(|counters| {
+            let mut to = Output { lines: &mut lines, notes: &mut notes };
+            super::run(&options, counters, &mut to).map_err(|error| error.to_string())
+        }),
+        Err(error) => Err(error.to_string()),
+    };
+    let [lines, notes] = [lines, notes].map(|text| String::from_utf8(text).expect("text"));
+    Run { result, lines, notes }
+}
+
+/// Does something with what was counted already, alone.
+pub fn with_counters<T>(of: impl FnOnce(&mut Vec<Counter>) -> T) -> T {
+    of(&mut COUNTERS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// What it prints; it has to end well.
+#[track_caller]
+fn run(arguments: &[&str]) -> String {
+    let Run { result, lines, .. } = start(arguments);
+    assert_eq!(result, Ok(()), "{arguments:?}");
+    lines
+}
+
+/// The lines of JSON that it prints.
+#[track_caller]
+fn json(arguments: &[&str]) -> Vec<Value> {
+    run(arguments).lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+}
 
 #[test]
 fn a_line_for_each_row_and_one_of_the_errors() {
     let kernels = "transpose/naive_32,transpose/shared_padded_32,sum_of/f32";
-    let lines = json(EXAMPLE, &["--json", "--kernel", kernels]);
+    let lines = json(&["--json", "--kernel", kernels]);
     let (errors, rows) = lines.split_last().expect("there are lines");
     // Three sizes of each transposition, five of the sum; and one and two that were timed later.
     let found = ["rows", "held_out_rows", "later_rows"].map(|field| errors[field].as_u64());
@@ -56,12 +104,9 @@ fn the_model_is_as_good_as_it_has_to_be() {
     // Without optimization they take minutes.
     let shapes = if cfg!(debug_assertions) { Some("--no-shapes") } else { None };
     arguments.extend(shapes);
-    let output = start(EXAMPLE, &arguments);
-    let failed = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !failed.contains("not predicted"), "{failed}");
-    let lines = String::from_utf8(output.stdout).expect("text");
-    let lines = lines.lines().map(|line| serde_json::from_str(line).expect("JSON"));
-    let lines: Vec<serde_json::Value> = lines.collect();
+    let Run { result, lines, notes } = start(&arguments);
+    assert!(result.is_ok() && !notes.contains("not predicted"), "{result:?}: {notes}");
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let part = 1.0 / every.parse::<f64>().expect("a number");
     let all: Vec<_> = lines.iter().filter(|line| line["median"].is_number()).collect();
     assert_eq!(all.len(), 2, "{all:?}");
@@ -107,7 +152,7 @@ fn the_model_is_as_good_as_it_has_to_be() {
 #[test]
 fn tiles_are_chosen_without_a_device() {
     let [_, every] = EVERY;
-    let lines = json(EXAMPLE, &["--json", "--tiles", "--every", every, "--device", "h100"]);
+    let lines = json(&["--json", "--tiles", "--every", every, "--device", "h100"]);
     let [table] = &lines[..] else { panic!("{lines:?}") };
     let number = |field: &str| table[field].as_f64().unwrap_or_else(|| panic!("{field} in {table}"));
     let rows = table["tiles"].as_array().expect("rows");
@@ -128,13 +173,13 @@ fn tiles_are_chosen_without_a_device() {
 /// compare with.
 #[test]
 fn what_was_not_measured_is_predicted() {
-    let lines = json(EXAMPLE, &["--json", "--kernel", "heat/f64", "--device", "h200"]);
+    let lines = json(&["--json", "--kernel", "heat/f64", "--device", "h200"]);
     let [row, errors] = &lines[..] else { panic!("{lines:?}") };
     assert!(row["measured_microseconds"].is_null() && row["error"].is_null(), "{row}");
     assert!(row["predicted_microseconds"].as_f64().is_some_and(|time| time > 0.0), "{row}");
     let counted = ["rows", "held_out_rows", "not_measured"].map(|field| errors[field].as_u64());
     assert_eq!(counted, [Some(0), Some(0), Some(1)]);
-    let text = run(EXAMPLE, &["--kernel", "heat/f64"]);
+    let text = run(&["--kernel", "heat/f64"]);
     assert!(text.contains("1 of these was not measured on an H200 SXM: predicted only"), "{text}");
 }
 
@@ -143,7 +188,7 @@ fn what_was_not_measured_is_predicted() {
 #[test]
 fn loops_wait_in_each_turn() {
     let kernels = "sum/final_shared,sum/final_global,gemv/column_f64";
-    let lines = json(EXAMPLE, &["--json", "--measured", "--kernel", kernels, "--device", "h200,h100"]);
+    let lines = json(&["--json", "--measured", "--kernel", kernels, "--device", "h200,h100"]);
     let rows: Vec<_> = lines.iter().filter(|line| line["kernel"].is_string()).collect();
     assert_eq!(rows.len(), 12);
     for row in rows {
@@ -157,7 +202,7 @@ fn loops_wait_in_each_turn() {
 #[test]
 fn any_case_of_the_benchmarks_is_predicted() {
     let kernels = "max/f32,scan/f32,scan/f64/2^28,in_place/u16,sobel_magnitude/f32,select/i32/2^10,nrm2";
-    let lines = json(EXAMPLE, &["--json", "--kernel", kernels]);
+    let lines = json(&["--json", "--kernel", kernels]);
     let (errors, rows) = lines.split_last().expect("there are lines");
     // Five lengths and two more of scans, two sides of images and of squares in place.
     assert_eq!(rows.len(), 5 + 6 + 1 + 2 + 2 + 1 + 1, "{errors}");
@@ -196,7 +241,7 @@ fn families_of_programs_of_their_own_are_predicted() {
         ("sparse/transpose/laplacian", "sparse transpositions", "latency"),
     ];
     let names: Vec<&str> = kernels.iter().map(|(name, ..)| *name).collect();
-    let lines = json(EXAMPLE, &["--json", "--measured", "--device", "h200", "--kernel", &names.join(",")]);
+    let lines = json(&["--json", "--measured", "--device", "h200", "--kernel", &names.join(",")]);
     let (errors, rows) = lines.split_last().expect("there are lines");
     assert_eq!(rows.len(), kernels.len(), "{errors}");
     for (name, family, bottleneck) in kernels {
@@ -217,7 +262,7 @@ fn families_of_programs_of_their_own_are_predicted() {
 fn blocks_share_what_is_long() {
     let arguments =
         ["--json", "--measured", "--kernel", "segments,reduce_by_key/f32/2^8", "--device", "h200,h100"];
-    let lines = json(EXAMPLE, &arguments);
+    let lines = json(&arguments);
     let rows: Vec<_> = lines.iter().filter(|line| line["kernel"].is_string()).collect();
     assert_eq!(rows.len(), 6 + 7);
     for row in rows {
@@ -231,7 +276,7 @@ fn blocks_share_what_is_long() {
 #[test]
 fn a_table_and_a_plot() {
     let file = std::env::temp_dir().join(format!("gpu-performance-model-{}.png", std::process::id()));
-    let text = run(EXAMPLE, &["--kernel", "sum/fast", "--plot", file.to_str().expect("a path")]);
+    let text = run(&["--kernel", "sum/fast", "--plot", file.to_str().expect("a path")]);
     let drawn = std::fs::read(&file).expect("a plot");
     std::fs::remove_file(&file).expect("it was there");
     assert!(drawn.starts_with(b"\x89PNG"));
@@ -240,7 +285,8 @@ fn a_table_and_a_plot() {
 
 #[test]
 fn a_user_is_told_what_there_is() {
-    let help = run(EXAMPLE, &["--help"]);
+    // Help is asked for instead of options, so that there are none.
+    let help = start(&["--help"]).result.expect_err("help is told");
     let options = ["--json", "--plot", "--device", "h200, h100", "--measured", "--kernel", "--variants"];
     for option in options.into_iter().chain([
         "--measure ",
@@ -259,9 +305,8 @@ fn a_user_is_told_what_there_is() {
         (&["--tiles", "--device", "h200"], "no kernels were measured"),
         (&["--only-measure"], "--measure"),
     ] {
-        let output = start(EXAMPLE, arguments);
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && errors.contains(told), "{errors}");
+        let error = start(arguments).result.expect_err(told);
+        assert!(error.contains(told), "{error}");
     }
 }
 
@@ -269,13 +314,12 @@ fn a_user_is_told_what_there_is() {
 #[test]
 fn what_is_to_be_measured_needs_a_gpu() {
     if gpu_core::Device::cuda(0).is_ok() {
-        let lines = json(EXAMPLE, &["--json", "--measure", "--only-measure", "--kernel", "product/shared"]);
+        let lines = json(&["--json", "--measure", "--only-measure", "--kernel", "product/shared"]);
         assert_eq!(lines.len(), 3);
         assert!(lines.iter().all(|line| line["repeated"] == true), "{lines:?}");
         return;
     }
-    let output = start(EXAMPLE, &["--measure", "--kernel", "product/shared"]);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
-    assert!(errors.contains("there is no GPU to measure on"), "{errors}");
+    let found = start(&["--measure", "--kernel", "product/shared"]);
+    assert!(found.lines.is_empty(), "{found:?}");
+    assert!(found.result.is_err_and(|error| error.contains("there is no GPU to measure on")));
 }
