@@ -25,9 +25,6 @@ pub enum Operation {
     Transpose,
     /// The order of its rows by levels.
     Order,
-    /// What is found out of it before it is solved: its levels alone, with what is chosen then, or with the order of its
-    /// rows and what else that needs.
-    Analysis(Analysed),
     /// Its incomplete Cholesky factor.
     Ic0,
     /// The incomplete factors of it and of what is above its diagonal, as below.
@@ -40,14 +37,6 @@ pub enum Operation {
     SortRows,
 }
 
-/// What an analysis has.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Analysed {
-    Chosen,
-    Levels,
-    Ordered,
-}
-
 impl Operation {
     /// All of them.
     pub fn all() -> Vec<Self> {
@@ -55,9 +44,8 @@ impl Operation {
         let several = [true, false].map(Self::Spmm);
         let systems = Algorithm::ALL.map(Self::Solve).into_iter().chain(Algorithm::ALL.map(Self::Backwards));
         let systems = systems.chain([true, false].map(Self::SolveMany));
-        let analyses = [Analysed::Chosen, Analysed::Levels, Analysed::Ordered].map(Self::Analysis);
         let others = [Self::Transpose, Self::Order, Self::Ic0, Self::Ilu0, Self::Expand, Self::Compress];
-        let others = others.into_iter().chain([Self::SortRows]).chain(analyses);
+        let others = others.into_iter().chain([Self::SortRows]);
         products.into_iter().chain(several).chain(systems).chain(others).collect()
     }
 
@@ -74,9 +62,6 @@ impl Operation {
             Self::Transpose => ["transpose".into(), String::new()],
             // Results say how many levels there are, which the structure does.
             Self::Order => ["order rows".into(), String::new()],
-            Self::Analysis(Analysed::Chosen) => ["analysis".into(), String::new()],
-            Self::Analysis(Analysed::Levels) => ["analysis of".into(), "levels".into()],
-            Self::Analysis(Analysed::Ordered) => ["analysis of".into(), "for ordered".into()],
             Self::Ic0 => ["ic0".into(), String::new()],
             Self::Ilu0 => ["ilu0".into(), String::new()],
             Self::Expand => ["expand".into(), String::new()],
@@ -94,9 +79,10 @@ impl Operation {
         }
     }
 
-    /// Whether a program of the benchmarks times it.
-    pub fn is_timed(self) -> bool {
-        !matches!(self, Self::Ic0 | Self::Ilu0 | Self::Expand | Self::Compress | Self::SortRows)
+    /// Whether drawn structures are predicted, too: not the way through their rows, which is known of the kinds of the
+    /// figures only, and not what no program times.
+    pub fn is_of_any_kind(self) -> bool {
+        matches!(self, Self::Spmv(_) | Self::Spmm(_) | Self::Transpose)
     }
 
     /// Whether a sample of its blocks stands for all: not where a launch adds what all blocks of another one left.
@@ -131,7 +117,6 @@ pub fn bytes(structure: Structure, operation: Operation) -> f64 {
         Operation::Transpose => 2.0 * matrix,
         // Each row's level and length are read, and its place is written.
         Operation::Order => 16.0 * rows,
-        Operation::Analysis(_) => 4.0 * all + offsets + 4.0 * rows,
         Operation::Ic0 => matrix + 8.0 * all,
         Operation::Ilu0 => 2.0 * matrix + 16.0 * (all - rows),
         Operation::Expand | Operation::Compress => matrix + list,

@@ -87,8 +87,8 @@ impl Shape {
         let batches = chosen(batches::shapes(), |shape| shape.drawn, EVERY_BATCH).map(Self::Batch);
         let structures = chosen(structures(), |structure| structure.drawn, EVERY_SPARSE);
         let sparse = structures.flat_map(|structure| {
-            // What no program times is predicted of the figures' structures.
-            let all = Operation::all().into_iter().filter(move |one| !structure.drawn || one.is_timed());
+            let all = Operation::all().into_iter();
+            let all = all.filter(move |operation| !structure.drawn || operation.is_of_any_kind());
             all.map(move |operation| Self::Sparse(structure, operation))
         });
         let factors = factors.chain(Skyline::all().map(Self::Skyline));
@@ -138,7 +138,6 @@ impl Shape {
             Self::Sparse(_, Operation::Spmv(_) | Operation::Spmm(_)) => "sparse products",
             Self::Sparse(_, Operation::Transpose) => "sparse transpositions",
             Self::Sparse(_, Operation::Order) => "orders of sparse rows",
-            Self::Sparse(_, Operation::Analysis(_)) => "analyses of triangles",
             Self::Sparse(_, Operation::Ic0 | Operation::Ilu0) => "incomplete factors",
             Self::Sparse(_, Operation::Expand | Operation::Compress | Operation::SortRows) => {
                 "conversions of sparse matrices"
@@ -235,9 +234,8 @@ fn results(texts: &[&str]) -> Result<Newest, serde_json::Error> {
         else {
             continue;
         };
-        // Of these it says how many levels there are.
-        let is_named = !matches!(operation.as_deref(), Some("order rows" | "analysis"));
-        let algorithm = algorithm.filter(|_| is_named);
+        // Of an order of rows it says how many levels there are.
+        let algorithm = algorithm.filter(|_| operation.as_deref() != Some("order rows"));
         let words = [operation.unwrap_or_default(), algorithm.unwrap_or_default(), shape];
         let name = words.iter().filter(|word| !word.is_empty()).map(String::as_str).collect::<Vec<_>>();
         let of_shape = newest.entry((suite, name.join(" "))).or_default();

@@ -11,7 +11,6 @@
 //! * [`Ordered`](Solver::Ordered), level after level: loads follow each other, so that one sees a value half of its
 //!   time after it is there; the sums go through the row's lanes.
 //!
-//! * [`Levels`](Solver::Levels), which finds the levels, as `Chains` does, with a maximum of integers for the product.
 //! * [`Factor`](Solver::Factor), incomplete factors, a thread a row, as `Free` does: what a row is behind the last of
 //!   those that it needs is a division and a root. An entry says itself whether it is known.
 //!
@@ -42,7 +41,6 @@ pub enum Solver {
     Free,
     Chains,
     Ordered,
-    Levels,
     Factor,
 }
 
@@ -53,7 +51,6 @@ impl Solver {
             "sparse_solve_free_f64" => Some(Self::Free),
             "sparse_solve_chains_f64" => Some(Self::Chains),
             "sparse_solve_ordered_f64" | "sparse_solve_packed_f64" => Some(Self::Ordered),
-            "sparse_levels" => Some(Self::Levels),
             "sparse_ic0_f64" | "sparse_ilu0_f64" => Some(Self::Factor),
             _ => None,
         }
@@ -63,7 +60,7 @@ impl Solver {
     fn registers(self) -> u32 {
         match self {
             Self::Free => 42,
-            Self::Chains | Self::Levels => 64,
+            Self::Chains => 64,
             Self::Ordered => 45,
             Self::Factor => 32,
         }
@@ -71,9 +68,7 @@ impl Solver {
 
     /// Whether a block has a plane of a grid, through which its warps walk.
     fn walks(self, structure: Structure) -> bool {
-        matches!(self, Self::Chains | Self::Levels)
-            && structure.kind == Kind::Laplacian
-            && structure.a.pow(2) >= LEAST_PLANE
+        self == Self::Chains && structure.kind == Kind::Laplacian && structure.a.pow(2) >= LEAST_PLANE
     }
 
     /// The longest way through a structure for so many systems, by blocks as they were launched.
@@ -88,10 +83,7 @@ impl Solver {
         let turn = (TURN * latency.single.0).max(TURN * warps);
         let [l2, memory] = counting.far.map(|latency| latency.0 as u32);
         let shuffles = latency.exchange.0 + 2.0;
-        let inside = match self {
-            Self::Levels => latency.exchange.0 + 2.0 * latency.single.0,
-            _ => shuffles + 3.0 * latency.double.0 + latency.single.0,
-        };
+        let inside = shuffles + 3.0 * latency.double.0 + latency.single.0;
         // Blocks that follow each other are of one system after the other.
         let resident = resident as usize * counting.caches.multiprocessors as usize / systems;
         let walking = walks.then_some(WALKING as usize / 32);
@@ -103,7 +95,7 @@ impl Solver {
                 let batch = turn + 2.0 * DIVISION * latency.double.0;
                 longest(structure, places, Step { batch: batch as u32, ..step })
             }
-            Self::Chains | Self::Levels => {
+            Self::Chains => {
                 let step = Step { inside: inside as u32, most: u32::MAX, ..step };
                 longest(structure, Places { unit: 32, ..places }, step)
             }

@@ -21,7 +21,7 @@ use super::cases::Counting;
 use super::conversions;
 use super::gathers::{GRANULE, anywhere, misses, misses_before};
 use super::levels;
-use super::operations::{Analysed, Operation, bytes, entries, level_count, shrunk};
+use super::operations::{Operation, bytes, entries, level_count, shrunk};
 use super::solvers::Solver;
 
 /// Rows of which a sample of blocks is simulated, and how many blocks.
@@ -30,6 +30,8 @@ const BLOCKS: u32 = 8;
 /// Rows that are simulated as a whole, and those of systems in which rows wait for the row before.
 const WHOLE: [u32; 2] = [1 << 11, 1 << 12];
 const BAND: [u32; 2] = [1 << 9, 1 << 10];
+/// The same of bands that are factored, whose rows have many pairs of entries.
+const FACTORED_BAND: [u32; 2] = [1 << 7, 1 << 8];
 /// The same where rows are sorted, by several blocks.
 const ORDERED: [u32; 2] = [1 << 14, 1 << 15];
 const ORDERED_BAND: [u32; 2] = [1 << 12, 1 << 13];
@@ -99,8 +101,6 @@ fn read_at_random(launches: &mut [Counts], structure: Structure, operation: Oper
         Operation::SolveMany(true) => [1.0, 8.0 * COLUMNS as f64],
         Operation::SolveMany(false) => [COLUMNS as f64, 8.0],
         Operation::Ic0 | Operation::Ilu0 => [1.0, 8.0],
-        // Levels are asked for.
-        Operation::Analysis(_) => [1.0, 4.0],
         // Sampled blocks read at random in their share of the caches.
         _ => return,
     };
@@ -172,14 +172,17 @@ pub fn count(
     }
     // Levels of a band are found row by row.
     let is_long = structure.kind == Kind::Band;
-    let waits = algorithm.is_some() || matches!(operation, Operation::Ic0 | Operation::Ilu0);
-    let is_band = structure.kind == Kind::Band && waits;
+    let is_band = is_long && algorithm.is_some();
+    let is_factor = matches!(operation, Operation::Ic0 | Operation::Ilu0);
     let sizes = match operation {
         _ if is_sampled => SAMPLED,
         _ if is_band => BAND,
-        Operation::SolveMany(_) | Operation::Ic0 | Operation::Ilu0 => MANY,
-        Operation::Order | Operation::Analysis(Analysed::Ordered) if is_long => ORDERED_BAND,
-        Operation::Order | Operation::Analysis(Analysed::Ordered) => ORDERED,
+        _ if is_factor && is_long => FACTORED_BAND,
+        _ if is_factor => BAND,
+        Operation::SolveMany(_) => MANY,
+        Operation::Order if is_long => ORDERED_BAND,
+        Operation::Order => ORDERED,
+        Operation::Compress | Operation::SortRows if is_long => MANY,
         _ => WHOLE,
     };
     // What is as small is simulated as it is, beside half of it.
@@ -311,15 +314,6 @@ pub fn simulate(
             Operation::Transpose => {
                 begin(&stream)?;
                 drop(transpose(&a)?);
-            }
-            Operation::Analysis(analysed) => {
-                let algorithm = match analysed {
-                    Analysed::Chosen => Algorithm::Auto,
-                    Analysed::Levels => Algorithm::Free,
-                    Analysed::Ordered => Algorithm::Ordered,
-                };
-                begin(&stream)?;
-                drop(Analysis::with(&a, Side::Lower, Diagonal::Stored, algorithm)?);
             }
             Operation::Order => {
                 let analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored)?;

@@ -1,13 +1,14 @@
 //! Runs `performance_model` as a user does, in this process: it is built once, and what one test has counted the others
 //! need not count again. So tests wait for each other, and a prediction has the processors for itself.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Parser;
 use serde_json::Value;
 
 use super::counter::Counter;
-use super::{Options, Output};
+use super::{Options, Output, coverage, recorded};
 
 /// What was counted already.
 static COUNTERS: Mutex<Vec<Counter>> = Mutex::new(Vec::new());
@@ -127,7 +128,8 @@ fn the_model_is_as_good_as_it_has_to_be() {
         assert!(number("pairs") > 100.0, "{errors}");
         assert!(number("judged_median") <= 15.0 && number("judged_ninetieth") <= 35.0, "{errors}");
         assert!(number("judged_rows") > 350.0, "{errors}");
-        for family in ["factors of bands", "orders of sparse rows", "sparse systems", "triangular systems"] {
+        let families = ["batches by starts", "factors of bands", "orders of sparse rows", "sparse systems"];
+        for family in families.into_iter().chain(["triangular systems"]) {
             let found = &errors["shapes"][family][0];
             // Bands were timed on an H100 before their kernels changed.
             let is_left_out = device == "H100 SXM" && family == "factors of bands";
@@ -235,6 +237,7 @@ fn families_of_programs_of_their_own_are_predicted() {
         ("skyline/f64/16384/0.1062", "factors of bands", "latency"),
         ("syrk/f64/2048", "symmetric updates", "arithmetic"),
         ("trsm/f64/512", "triangular systems", "chain"),
+        ("gemm_batched/f32/128", "batches by starts", "shared"),
         ("sparse/spmv/Thread/random", "sparse products", "l2"),
         ("sparse/solve/Free/band", "sparse systems", "chain"),
         ("sparse/order/rows/random", "orders of sparse rows", "latency"),
@@ -254,6 +257,52 @@ fn families_of_programs_of_their_own_are_predicted() {
         assert!(seconds.is_none_or(|seconds| seconds <= PROCESSOR_SECONDS), "{row}");
     }
     assert_eq!(errors["judged_rows"], kernels.len(), "{errors}");
+}
+
+/// What no program times is predicted all the same: incomplete factors, and conversions of sparse matrices.
+#[test]
+fn what_no_program_times_is_predicted() {
+    let kernels = ["ic0/laplacian", "ilu0/laplacian", "expand/random", "compress/random", "sort/rows/random"];
+    let names = kernels.map(|kernel| format!("sparse/{kernel}")).join(",");
+    let lines = json(&["--json", "--device", "h200", "--kernel", &names]);
+    let (errors, rows) = lines.split_last().expect("there are lines");
+    assert_eq!((rows.len(), &errors["not_measured"]), (5, &5.into()));
+    for row in rows {
+        assert!(row["predicted_microseconds"].as_f64().is_some_and(|time| time > 0.0), "{row}");
+        let seconds = row["prediction_cpu_seconds"].as_f64();
+        assert!(seconds.is_none_or(|seconds| seconds <= PROCESSOR_SECONDS), "{row}");
+    }
+}
+
+/// Every kernel of the workspace is predicted, or there is a reason; and registers are known of each. In a release all
+/// rows that are said to predict one are run.
+#[test]
+fn every_kernel_is_predicted_or_has_a_reason() {
+    let kernels = coverage::kernels().expect("there are kernels");
+    let fates = coverage::fates(&kernels).unwrap_or_else(|error| panic!("{error}"));
+    let lines = json(&["--json", "--coverage"]);
+    assert!(lines.len() == fates.len() && run(&["--coverage"]).contains("sum_f32"), "{}", lines.len());
+    let registers: BTreeSet<String> =
+        include_str!("registers.txt").lines().filter_map(|line| Some(line.split_once(' ')?.0.into())).collect();
+    assert_eq!(registers, kernels);
+    let known = recorded::kernels(&[]).expect("all are there");
+    let names: BTreeSet<String> = known.iter().map(|kernel| kernel.name()).collect();
+    let mut predicted = coverage::predicted();
+    let unknown: Vec<_> = predicted.values().filter(|&&row| !names.contains(row)).collect();
+    assert!(unknown.is_empty(), "there are no rows {unknown:?}");
+    if cfg!(debug_assertions) {
+        predicted.retain(|_, row| ["sum/fast", "scan/look_back"].contains(row));
+    }
+    let rows: BTreeSet<&str> = predicted.values().copied().collect();
+    let rows = rows.into_iter().collect::<Vec<_>>().join(",");
+    let lines = json(&["--json", "--device", "h200", "--kernel", &rows]);
+    assert!(!predicted.is_empty());
+    for (kernel, row) in predicted {
+        let launches =
+            |line: &&Value| line["kernels"].as_array().is_some_and(|all| all.iter().any(|one| one == kernel));
+        let mut found = lines.iter().filter(|line| line["kernel"] == row);
+        assert!(found.any(|line| launches(&line)), "{row} does not launch {kernel}");
+    }
 }
 
 /// Sums by keys and of segments are of as many blocks as there is room for, each with several tiles, and rows of
