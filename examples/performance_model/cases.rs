@@ -127,18 +127,6 @@ fn texts() -> Result<HashMap<&'static str, Kernel>, Box<dyn Error>> {
     Ok(best.into_iter().map(|(name, (_, ptx))| (leaked(name), (leaked(ptx), OnceLock::new()))).collect())
 }
 
-/// Registers of a thread, kernel by kernel, as ptxas says of 9.0: they limit how many blocks are resident.
-///
-/// # Errors
-/// A line that has none.
-fn registers() -> Result<HashMap<&'static str, u32>, Box<dyn Error>> {
-    let of = |line: &'static str| -> Result<_, Box<dyn Error>> {
-        let (kernel, number) = line.split_once(' ').ok_or_else(|| format!("{line}: no registers"))?;
-        Ok((kernel, number.parse()?))
-    };
-    include_str!("registers.txt").lines().map(of).collect()
-}
-
 /// What counts depend on of a device: its caches, which are simulated, its second-level cache's size, and what a warp
 /// waits for what it computes.
 pub struct Counting {
@@ -151,7 +139,6 @@ pub struct Counting {
     /// sparse system is the longest.
     pub far: [Cycles; 2],
     texts: HashMap<&'static str, Kernel>,
-    registers: HashMap<&'static str, u32>,
     /// What was simulated to scale from: of cases, with the bytes that they move, and of subjects.
     cases: Known<[(Vec<Counts>, u64); 2]>,
     pub subjects: Known<Vec<Vec<Counts>>>,
@@ -168,7 +155,7 @@ impl Counting {
         let (cases, subjects) = (Known::default(), Known::default());
         let waves = device.waves()?;
         let far = [waves.l2_latency, waves.memory_latency];
-        Ok(Self { caches, l2, latency, far, texts: texts()?, registers: registers()?, cases, subjects })
+        Ok(Self { caches, l2, latency, far, texts: texts()?, cases, subjects })
     }
 
     /// What simulations took that were not made again since this was asked last: on the clock, and of all processors.
@@ -188,19 +175,12 @@ impl Counting {
     /// # Errors
     /// Counts that contradict each other.
     pub fn read(&self, report: &Report) -> Result<Counts, gpu_model::Error> {
-        let counts = match self.texts.get(report.kernel.as_str()) {
+        match self.texts.get(report.kernel.as_str()) {
             Some((ptx, text)) => {
                 simulated::counts_with(report, text.get_or_init(|| Text::of(ptx, self.latency)))
             }
             None => simulated::counts(report),
-        };
-        Ok(self.resident(counts?))
-    }
-
-    /// The same with the registers of its kernel.
-    fn resident(&self, counts: Counts) -> Counts {
-        let registers = self.registers.get(counts.kernel.as_str()).copied();
-        Counts { registers: counts.registers.or(registers), ..counts }
+        }
     }
 
     /// What a simulated device has launched since it was asked last.
@@ -224,8 +204,7 @@ impl Counting {
             let known = self.texts.get(report.kernel.as_str());
             let (ptx, text) = known.ok_or_else(|| format!("the text of {} is not known", report.kernel))?;
             let text = text.get_or_init(|| Text::of(ptx, self.latency));
-            let counts = simulated::counts_with_pipes(report, text, mma);
-            counts.map(|counts| self.resident(counts)).map_err(|error| error.to_string())
+            simulated::counts_with_pipes(report, text, mma).map_err(|error| error.to_string())
         };
         let launches = simulator.take_reports().iter().map(read).collect::<Result<Vec<_>, String>>()?;
         Ok(simulator.take_fills().into_iter().map(simulated::fill).chain(launches).collect())

@@ -105,7 +105,8 @@ pub fn fates(kernels: &BTreeSet<String>) -> Result<BTreeMap<&str, Fate>, String>
     }
     let types: BTreeMap<String, &str> =
         predicted.keys().map(|&kernel| (without_types(kernel), kernel)).collect();
-    let left_out: BTreeMap<&str, &str> = LEFT_OUT.iter().copied().collect();
+    let each = |&(reason, names): &(&'static str, &'static str)| names.split(' ').map(move |name| (name, reason));
+    let left_out: BTreeMap<&str, &str> = LEFT_OUT.iter().flat_map(each).collect();
     let all: BTreeSet<String> = kernels.iter().map(|kernel| without_types(kernel)).collect();
     if let Some(base) = left_out.keys().find(|&&base| types.contains_key(base) || !all.contains(base)) {
         return Err(format!("{base} is left out, and it is predicted or there is no such kernel"));

@@ -35,10 +35,17 @@ pub struct Errors {
     pub later_ninetieth: f64,
     /// The same of shapes of programs of their own, family by family: rows, median, 90th percentile.
     pub shapes: BTreeMap<&'static str, (usize, f64, f64)>,
-    /// All rows that were held out, by their names, as timed later, or as such shapes.
+    /// All rows that were held out, by their names, as timed later, or as such shapes, but for those that came last.
     pub judged_rows: usize,
     pub judged_median: f64,
     pub judged_ninetieth: f64,
+    /// Those that came last, batches by starts and what a seed drew of factors, updates, systems and sparse matrices;
+    /// and all that were held out, these included.
+    pub last_rows: usize,
+    pub last_median: f64,
+    pub last_ninetieth: f64,
+    pub all_median: f64,
+    pub all_ninetieth: f64,
     /// Median and 90th percentile.
     pub literature: BTreeMap<Model, [f64; 2]>,
     /// Pairs of variants of one family and size that differ by more than 10 %, and those of which the faster is found.
@@ -83,14 +90,16 @@ impl Errors {
             lines.filter_map(|line| line.error).map(f64::abs).collect()
         };
         let [mut ours, mut held_out, mut later] = [Role::Seen, Role::HeldOut, Role::Later].map(all);
-        let mut of_family = BTreeMap::<_, Vec<f64>>::new();
+        let (mut of_family, mut last) = (BTreeMap::<_, Vec<f64>>::new(), Vec::new());
+        let mut judged: Vec<f64> = held_out.iter().chain(&later).copied().collect();
         for line in lines {
             if let (Kernel::Shape(shape), Some(error)) = (line.row.kernel, line.error) {
                 of_family.entry(shape.family()).or_default().push(error.abs());
+                let of = if shape.is_last() { &mut last } else { &mut judged };
+                of.push(error.abs());
             }
         }
-        let of_shapes = of_family.values().flatten();
-        let mut judged: Vec<f64> = held_out.iter().chain(&later).chain(of_shapes).copied().collect();
+        let mut all_held_out = [judged.clone(), last.clone()].concat();
         let of_one = |(family, mut errors): (_, Vec<f64>)| {
             (family, (errors.len(), quantile(&mut errors, 0.5), quantile(&mut errors, 0.9)))
         };
@@ -129,6 +138,11 @@ impl Errors {
             judged_rows: judged.len(),
             judged_median: quantile(&mut judged, 0.5),
             judged_ninetieth: quantile(&mut judged, 0.9),
+            last_rows: last.len(),
+            last_median: quantile(&mut last, 0.5),
+            last_ninetieth: quantile(&mut last, 0.9),
+            all_median: quantile(&mut all_held_out, 0.5),
+            all_ninetieth: quantile(&mut all_held_out, 0.9),
             literature,
             pairs,
             right,

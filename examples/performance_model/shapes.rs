@@ -118,9 +118,29 @@ impl Shape {
         if matches!(self, Self::Sparse(..)) { format!("sparse/{name}") } else { name }
     }
 
+    /// Whether it is among those that came last, and are judged apart: batches by starts, and of factors, updates,
+    /// systems and sparse matrices what a seed drew.
+    pub fn is_last(self) -> bool {
+        match self {
+            Self::Batch(_) => true,
+            Self::Factor(shape) => shape.drawn,
+            Self::Level3(shape) => shape.drawn,
+            Self::Sparse(structure, _) => structure.drawn,
+            Self::Sort(_) | Self::Tensor(_) | Self::Skyline(_) => false,
+        }
+    }
+
     /// What its errors are put together with.
     pub fn family(self) -> &'static str {
         match self {
+            Self::Factor(shape) if shape.drawn && shape.count > 1 => "drawn factors of batches",
+            Self::Factor(shape) if shape.drawn => "drawn factors",
+            Self::Level3(updates::Shape { op: updates::Op::Trsm, drawn: true, .. }) => {
+                "drawn triangular systems"
+            }
+            Self::Level3(shape) if shape.drawn => "drawn symmetric updates",
+            Self::Sparse(structure, Operation::Transpose) if structure.drawn => "drawn sparse transpositions",
+            Self::Sparse(structure, _) if structure.drawn => "drawn sparse products",
             Self::Sort(sorts::Shape { op: sorts::Op::TopK(_), .. }) => "selections",
             Self::Sort(_) => "sorts of segments",
             Self::Tensor(tensors::Shape { element: "tf32", .. }) => "products of tf32",
