@@ -11,7 +11,7 @@
 //! `--only-measure` prints the times alone, with `--json` as lines that benches/results takes, and with what launching
 //! takes on the host: there it is predicted for that. Without a GPU both are errors. `--launches` says what each launch
 //! takes. Copies are no kernels of ours, so they are not predicted; an order of axes that leaves all where they are is
-//! one.
+//! one. `--coverage` says of each kernel of the workspace by which row it is predicted, or why by none.
 //!
 //! Of variants of one size it says how often the faster one of two is found, and which is predicted to be the fastest;
 //! so it does of the kernels that `gemm` chooses between, at shapes of which an H100 has timed them all
@@ -23,7 +23,8 @@
 //! and of the H100 no row was looked at for these formulas; but how filters among the variants are counted was changed
 //! with their times in view, and that loops wait in each turn with all rows. No number of the model is fitted to any
 //! row. Families of programs of their own came last: their errors are a table of their own, and what was changed with
-//! them in view stands in gpu-model's README. They and variants were timed again and again on one input, so what fits
+//! them in view stands in gpu-model's README. Batches by starts, and what a seed drew of factors, updates, systems and
+//! sparse matrices, came after them and are judged apart. They and variants were timed again and again on one input, so what fits
 //! into the second-level cache was there; the others on inputs in turn, which were not.
 
 #[path = "performance_model/ahead.rs"]
@@ -148,7 +149,7 @@ struct Options {
     #[arg(long)]
     variants: bool,
     /// Leave out the shapes that have programs of their own: selections, sorts of segments, products on the tensor
-    /// cores, factors, bands, updates, triangular systems, sparse matrices
+    /// cores, batches by starts, factors, bands, updates, triangular systems, sparse matrices
     #[arg(long)]
     no_shapes: bool,
     /// Only the first of so many kernels each, or of shapes of the table of `gemm`: less to simulate
