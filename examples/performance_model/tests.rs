@@ -97,7 +97,8 @@ const EVERY: [&str; 2] = if cfg!(debug_assertions) { ["6", "4"] } else { ["1", "
 /// What is asked of the model: 15 % in the median, 35 % in the 90th percentile, 9 of 10 winners, of all rows that there
 /// were when it was finished, and a prediction within two seconds. On the H100 too; its counts are the H200's. Variants
 /// timed later, on both, are harder: some of one block wait in each turn of a loop. In a release families with programs
-/// of their own count too: of all rows that are held out, and none is left out.
+/// of their own count too: of all rows that are held out, and none is left out. That takes minutes, by hand:
+/// `cargo test --release -p gpu-benches --example performance_model as_good_as -- --nocapture`.
 #[test]
 fn the_model_is_as_good_as_it_has_to_be() {
     let [every, _] = EVERY;
@@ -128,6 +129,10 @@ fn the_model_is_as_good_as_it_has_to_be() {
         assert!(number("pairs") > 100.0, "{errors}");
         assert!(number("judged_median") <= 15.0 && number("judged_ninetieth") <= 35.0, "{errors}");
         assert!(number("judged_rows") > 350.0, "{errors}");
+        // What came last is off by more: gpu-model's README says why.
+        assert!(number("last_rows") > 120.0 && number("last_median") <= 25.0, "{errors}");
+        assert!(number("last_ninetieth") <= 60.0, "{errors}");
+        println!("{errors}");
         let families = ["batches by starts", "factors of bands", "orders of sparse rows", "sparse systems"];
         for family in families.into_iter().chain(["triangular systems"]) {
             let found = &errors["shapes"][family][0];
@@ -238,10 +243,10 @@ fn families_of_programs_of_their_own_are_predicted() {
         ("syrk/f64/2048", "symmetric updates", "arithmetic"),
         ("trsm/f64/512", "triangular systems", "chain"),
         ("gemm_batched/f32/128", "batches by starts", "shared"),
-        ("sparse/spmv/Thread/random", "sparse products", "l2"),
-        ("sparse/solve/Free/band", "sparse systems", "chain"),
-        ("sparse/order/rows/band", "orders of sparse rows", "integers"),
-        ("sparse/transpose/laplacian", "sparse transpositions", "latency"),
+        ("sparse/spmv/Thread/random/5000000", "sparse products", "l2"),
+        ("sparse/solve/Free/band/200000", "sparse systems", "chain"),
+        ("sparse/order/rows/band/200000", "orders of sparse rows", "integers"),
+        ("sparse/transpose/laplacian/10077696", "sparse transpositions", "latency"),
     ];
     let names: Vec<&str> = kernels.iter().map(|(name, ..)| *name).collect();
     let lines = json(&["--json", "--measured", "--device", "h200", "--kernel", &names.join(",")]);
