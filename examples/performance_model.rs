@@ -24,8 +24,8 @@
 //! with their times in view, and that loops wait in each turn with all rows. No number of the model is fitted to any
 //! row. Families of programs of their own came last: their errors are a table of their own, and what was changed with
 //! them in view stands in gpu-model's README. Batches by starts, and what a seed drew of factors, updates, systems and
-//! sparse matrices, came after them and are judged apart. They and variants were timed again and again on one input, so what fits
-//! into the second-level cache was there; the others on inputs in turn, which were not.
+//! sparse matrices, came after them and are judged apart. They and variants were timed again and again on one input, so
+//! what fits into the second-level cache was there; the others on inputs in turn, which were not.
 
 #[path = "performance_model/ahead.rs"]
 mod ahead;

@@ -66,12 +66,14 @@ pub fn print(to: &mut dyn Write, lines: &[Line], errors: &Errors) -> io::Result<
     }
     writeln!(to, "Absolute errors:\n")?;
     let mut table = Table::new(["model", "rows", "median %", "90th percentile %"]);
+    let together = errors.judged_rows + errors.last_rows;
     let ours = [
         ("waves", errors.rows, [errors.median, errors.ninetieth]),
         ("waves, held out", errors.held_out_rows, [errors.held_out_median, errors.held_out_ninetieth]),
         ("waves, variants timed later", errors.later_rows, [errors.later_median, errors.later_ninetieth]),
         ("waves, all held out", errors.judged_rows, [errors.judged_median, errors.judged_ninetieth]),
         ("waves, batches by starts and drawn", errors.last_rows, [errors.last_median, errors.last_ninetieth]),
+        ("waves, with these", together, [errors.all_median, errors.all_ninetieth]),
         ("roofline", all, [errors.roofline_median, errors.roofline_ninetieth]),
     ];
     let others = errors.literature.iter().map(|(model, found)| (model.name(), all, *found));

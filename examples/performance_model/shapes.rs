@@ -1,6 +1,6 @@
 //! The shapes that gpu-benches has programs of their own for: selections and sorts of segments, products on the tensor
-//! cores, batches by starts, factorisations and their systems, bands, symmetric updates, triangular systems, and what is
-//! done with sparse matrices.
+//! cores, batches by starts, factorisations and their systems, bands, symmetric updates, triangular systems, and what
+//! is done with sparse matrices.
 //!
 //! Of each program the shapes of the figures are predicted, and every so many-th of those that a seed drew, by a rule
 //! that was fixed before any of them was predicted. They were timed again and again on one input.

@@ -21,8 +21,8 @@
 //! in the narrow form a fourth of them. A block meets at barriers all along, so that what it reads of shared memory is
 //! part of the way. What its squares do is twice what a block does more than one of half of the rows.
 //!
-//! A triangle on the right is the transposed system: `X · A = B` is `Aᵀ · Xᵀ = Bᵀ`. Systems of so few rows that a thread
-//! has all of a right-hand side are simulated as they are, of fewer right-hand sides.
+//! A triangle on the right is the transposed system: `X · A = B` is `Aᵀ · Xᵀ = Bᵀ`. Systems of so few rows that a
+//! thread has all of a right-hand side are simulated as they are, of fewer right-hand sides.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!((product.extents, product.transposed), ([1, 64, 128], [false, true]));
     }
 
-    /// On the right stands the transposed triangle of the transposed system; lines are as aligned as those of the whole.
+    /// On the right stands the transposed triangle of the transposed system; lines are as aligned as the whole's.
     #[test]
     fn a_triangle_on_the_right_is_one_on_the_left() {
         let all = level3::shapes();
