@@ -29,6 +29,7 @@ pub fn source(index: i32, length: i32, mode: u32) -> i32 {
         return index;
     }
     if mode == NEAREST {
+        // Mutants: place 0 is inside.
         return if index < 0 { 0 } else { length - 1 };
     }
     if mode > WRAP {
@@ -46,6 +47,7 @@ pub fn source(index: i32, length: i32, mode: u32) -> i32 {
     };
     // No period is 0: the compiler need not look.
     // Left of the input, -1 is the period's last place: its complement counts from there.
+    // Mutants: place 0 is inside.
     let from_end = index < 0;
     let rest = (if from_end { !index } else { index }) as u32 % period.max(1);
     let within = if from_end { period - 1 - rest } else { rest };

@@ -49,6 +49,7 @@ pub struct WideDivisor {
 impl WideDivisor {
     /// The divisor `divisor`, at least 1; at 2⁴⁰ and beyond all quotients are 0.
     pub const fn new(divisor: u64) -> Self {
+        // Mutants: of two equal numbers either is the smaller.
         let below = if divisor < 1 << 40 { divisor } else { 1 << 40 };
         let shift = below.next_power_of_two().trailing_zeros();
         let multiplier = (1u128 << (40 + shift)).div_ceil(below as u128) as u64;

@@ -160,6 +160,7 @@ pub(super) fn full<T: Pixel, const N: usize>(
     let output = output.offset(place.image as u64 * geometry.output_stride + column as u64);
     let at = Column::new(column, &geometry);
     let mut first = 0;
+    // Mutants: one more turn reads rows that are there, or the constant, and writes none.
     while first < place.rows {
         let mut sums = [-T::Sum::ZERO; FULL_ROWS as usize];
         // Where the rows lie that the outputs' rows meet: from one row of the filter to the next they move on by one.

@@ -88,6 +88,7 @@ impl Geometry {
         let image = self.down.quotient(line);
         let row = (line - image * self.down.get()) * self.rows;
         let left = self.output_height - row;
+        // Mutants: of two equal numbers either is the smaller.
         let rows = if left < self.rows { left } else { self.rows };
         Place { image, row, rows, across: block - line * self.across.get() }
     }

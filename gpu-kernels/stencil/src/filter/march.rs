@@ -99,6 +99,7 @@ pub(super) fn march<T: Pixel, const V: usize, const K: usize, const C: usize>(
     let (warp, lane) = (thread_idx_x() / 32, thread_idx_x() % 32);
     let place = geometry.place(block_idx_x());
     let column = (place.across * WARPS + warp) * (32 * V as u32);
+    // Mutants: a strip that begins where the rows end reads what is inside, as an edge, and writes nothing.
     if column >= geometry.output_row {
         return;
     }
@@ -189,6 +190,7 @@ fn near(index: i32, length: i32, mode: u32, [factor, offset]: [i32; 2]) -> i32 {
     if mode > border::WRAP {
         return -1;
     }
+    // Mutants: place 0 is inside.
     let left = index < 0;
     let distance = if left { -index } else { index - last };
     let inward = factor * distance + offset;
@@ -243,6 +245,7 @@ impl<const C: usize> Filler<C> {
         // for it.
         let (start, lane) = (opaque(self.start as u32) as i32, opaque(self.lane));
         let (mut begin, mut end) = vectors::<T>(geometry, start, self.segment, C as u32);
+        // Mutants: the first row may go element by element, to the same values.
         if y < 0 {
             (begin, end) = (0, 0);
         }

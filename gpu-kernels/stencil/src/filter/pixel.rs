@@ -44,6 +44,7 @@ pub(super) fn store_left<T: Pixel, const V: usize>(
     left: u32,
     sums: [T::Sum; V],
 ) {
+    // Mutants: what just fits may be written one by one.
     let whole = is_aligned && left >= V as u32;
     // Opaque, or all comparisons were made before the march and kept in registers during it.
     T::store::<V>(place, flip, whole, opaque(left), sums);

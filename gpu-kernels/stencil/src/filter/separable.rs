@@ -43,6 +43,7 @@ pub(super) fn separable<T: Pixel, const V: usize, const K: usize, const C: usize
             store::<T, V>(output, &geometry, place, number + 1 - K as u32, column, done);
         }
         unroll::<K>(|j| {
+            // Mutants: the last sum is written below.
             if j + 2 < K {
                 let weight = weights.read((2 * K - 2 - j) as u32);
                 unroll::<V>(|v| sums[j][v] = weight.mul_add(line[v], sums[j + 1][v]));

@@ -189,6 +189,7 @@ pub(super) fn sobel<T, G, const V: usize, const C: usize>(
             if targets.wanted & DIRECTION != 0 {
                 let angle = |gx, gy| atan2(gy, gx);
                 let angles =
+                    // Mutants: how many leave the queue at a time changes no angle.
                     if V < 8 { queued::<_, V, 2>(gx, gy, angle) } else { queued::<_, V, 4>(gx, gy, angle) };
                 store::<T::Sum, V>(outputs.direction, &targets, 3, at, angles);
             }

@@ -275,6 +275,7 @@ pub(super) fn strip<
     let warp = shuffle_idx(FULL, thread_idx_x() / 32, 0);
     let number = block_idx_x() * (THREADS / 32) + warp;
     let down = number / strips.across.max(1);
+    // Mutants: a strip below the last one begins below the grid: it reads what stands for that, and writes nothing.
     if down >= strips.down {
         return;
     }
@@ -291,6 +292,7 @@ pub(super) fn strip<
 
     let mut weights = [T::ZERO; TABLE];
     unroll::<TABLE>(|n| {
+        // Mutants: no star asks for a seventh weight.
         if BOX || n < 6 {
             weights[n] = table.read(n as u32);
         }
@@ -310,6 +312,7 @@ pub(super) fn strip<
             unroll::<AHEAD>(|k| {
                 if y < end {
                     let row = ahead[k];
+                    // Mutants: row `end` is there as well, and nobody asks for it.
                     if y + (AHEAD as i32) < end {
                         ahead[k] = lane.read(input, y + AHEAD as i32, false);
                     }

@@ -31,6 +31,7 @@ pub(super) fn bilinear<T: Pixel>(input: Global<T>, output: GlobalMut<T>, shape: 
     let Shape { x, y, .. } = shape;
     let part = Part::of_this_thread(shape);
     let first_row = part.row * ROWS;
+    // Mutants: from the end on there are no rows.
     if first_row >= y.output {
         return;
     }

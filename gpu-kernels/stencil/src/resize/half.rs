@@ -35,6 +35,7 @@ pub(super) fn half<T: Pixel, const V: usize, const H: usize>(
     let part = Part::of_this_thread(shape);
     let first_row = part.row * HALF_ROWS;
     let first = (part.across * shape.width + part.lane) * H as u32;
+    // Mutants: from either end on there are no rows, or no columns.
     if first_row >= y.output || first >= x.output {
         return;
     }

@@ -46,6 +46,7 @@ pub const BORDER: u32 = 2;
 pub fn neighbour(index: i32, length: u32, mode: u32) -> i32 {
     let last = length as i32 - 1;
     let (before, after) = if mode == WRAP { (last, 0) } else { (0, last) };
+    // Mutants: pixel 0 is inside.
     let outside = if index < 0 { before } else { after };
     if index >= 0 && index <= last {
         index

@@ -15,6 +15,7 @@ fn nearest<T: Element>(input: Global<T>, output: GlobalMut<T>, shape: Shape) {
     let Shape { x, y, .. } = shape;
     let part = Part::of_this_thread(shape);
     let first_row = part.row * ROWS;
+    // Mutants: from the end on there are no rows.
     if first_row >= y.output {
         return;
     }

@@ -87,6 +87,7 @@ fn chains<T: Float, const V: usize, const CHUNKS: usize, const SLOTS: usize>(
     let mut done = 0;
     while done < shape.taps {
         let taps = (shape.taps - done).min(PIECE as u64) as u32;
+        // Mutants: before the first piece all threads may wait as well.
         if done > 0 {
             // Everyone has read the piece before.
             sync_threads();
@@ -149,6 +150,7 @@ fn fill<T: Float, const V: usize, const CHUNKS: usize>(
     width: u32,
 ) {
     let (threads, thread) = (block_dim_x(), thread_idx_x());
+    // Mutants: what just fits may go the other way, to the same elements.
     if start >= 0 && start as u64 + width as u64 <= length {
         let signal = signal.offset(start as u64);
         // As many as a thread has outputs are asked for before the first is awaited.
