@@ -39,6 +39,7 @@ pub const fn slab(rows: u64) -> u32 {
 /// take a block longer than its first loads.
 const fn slab_log2(rows: u64) -> u32 {
     let aimed = rows / 32;
+    // Mutants: of two equal numbers either is the smaller.
     ceil_log2(if aimed > 512 { 512 } else { clamped(aimed as u32, 32, 512) })
 }
 
@@ -48,7 +49,9 @@ const fn ceil_log2(value: u32) -> u32 {
 }
 
 const fn clamped(value: u32, low: u32, high: u32) -> u32 {
+    // Mutants: of two equal numbers either is the larger.
     let value = if value < low { low } else { value };
+    // Mutants: of two equal numbers either is the smaller.
     if value > high { high } else { value }
 }
 
@@ -188,6 +191,7 @@ pub fn columns<R: Computed, const V: usize>(
     if slab < slabs && line < lines.lines {
         let most = self::slab(lines.rows);
         let begin = (slab as u64) << slab_log2(lines.rows);
+        // Mutants: of two equal numbers either is the smaller.
         let rows = if lines.rows - begin < most as u64 { (lines.rows - begin) as u32 } else { most };
         let (outer, inner) = divided(line, lines.inner);
         let first = (outer as u64 * lines.rows + begin) * lines.inner as u64 + inner as u64;
@@ -388,6 +392,7 @@ impl Place {
         let mut words = [[0; MAX_WORDS as usize]; AT_ONCE];
         let mut place = self.word::<R::Accumulator>(slab, 0, line);
         unroll::<AT_ONCE>(|i| {
+            // Mutants: one more is of this group as well, or the last one again, and nobody uses it.
             if i < at_once::<R>() {
                 unroll::<{ MAX_WORDS as usize }>(|word| {
                     if (word as u32) < publishes::<R>() {

@@ -80,6 +80,7 @@ pub const fn tile<I: Item>() -> u32 {
 /// Accumulators of a thread.
 pub const fn accumulators<I: Item>() -> u32 {
     let per_load = per_load::<I>();
+    // Mutants: of two equal numbers either is the smaller.
     if per_load < 4 { per_load } else { 4 }
 }
 

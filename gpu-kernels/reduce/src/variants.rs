@@ -77,6 +77,7 @@ fn take_several<T: Value>(tile: Shared<T>, input: Global<T>, len: u64) {
     let mut index = block_idx_x() as u64 * (2 * BLOCK as u64) + thread as u64;
     let grid = 2 * BLOCK as u64 * grid_dim_x() as u64;
     tile.write(thread, T::ZERO);
+    // Mutants: behind the end zeros are added.
     while index < len {
         let two = element(input, len, index).plus(element(input, len, index + BLOCK as u64));
         tile.write(thread, tile.read(thread).plus(two));

@@ -52,6 +52,7 @@ pub fn whole<R: Computed, const V: usize, const A: usize, const L: usize>(
     trigger_launch_completion();
 
     // The ticket's way to memory and back is hidden behind the loads.
+    // Mutants: of one block the ticket stays zero, and nobody asks for it.
     let drawn = if thread == 0 && blocks > 1 { partials::draw(ticket, blocks) } else { 0 };
 
     let mut value = of_tiles::<R, V, A, L>(source, len, tiles_per_block);
@@ -79,10 +80,12 @@ pub fn whole<R: Computed, const V: usize, const A: usize, const L: usize>(
         }
         value = R::IDENTITY;
         let mut block = thread;
+        // Mutants: behind the last block nothing is taken.
         while block < blocks {
             keep_rolled();
             let combine = |first, second| R::combine(source, first, second);
             // Four of three words or more would not fit the registers (ptxas 13.0: 96 to 272 bytes of stack).
+            // Mutants: one at a time they come in the same order.
             if publishes::<R>() <= 2 {
                 value = partials::take::<_, 4>(value, words, block, THREADS, blocks, combine);
                 block += 4 * THREADS;
@@ -117,6 +120,7 @@ pub(super) fn of_tiles<R: Computed, const V: usize, const A: usize, const L: usi
             base += tile as u64;
         }
     }
+    // Mutants: in one more turn no item is left.
     while base < end {
         keep_rolled();
         let (left, offset) = ((end - base).min(tile as u64) as u32, (base - begin) as u32);
@@ -195,6 +199,7 @@ fn take_end<R: Computed, const V: usize, const A: usize, const L: usize>(
         unroll::<L>(|load| quads[load] = if load + 1 < L { quads[load + 1] } else { taken });
         at += opaque(row::<V>());
     }
+    // Mutants: in one more turn none is wanted.
     while at < left {
         keep_rolled();
         let wanted = left - at;

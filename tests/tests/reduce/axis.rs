@@ -150,6 +150,11 @@ fn axes_by_name_and_empty_ones() {
         assert_eq!(sum_axis(&none, &[0, 3], 0).unwrap().to_vec().unwrap(), [0, 0, 0]);
         assert_eq!(sum_axis(&none, &[2, 0], 1).unwrap().to_vec().unwrap(), [0, 0]);
         assert_eq!(sum_axis(&none, &[0, 3], 1).unwrap().to_vec().unwrap(), []);
+        // Of floats +0, where sums begin with -0 and the largest magnitude with an infinity.
+        let floats = device.upload::<f32>(&[]).unwrap();
+        for of_none in [sum_axis(&floats, &[0, 3], 0), gpu_reduce::norm_max_axis(&floats, &[0, 3], 0)] {
+            assert_same_bits(&of_none.unwrap().to_vec().unwrap(), &[0.0; 3], &device.name());
+        }
         assert!(matches!(max_axis(&none, &[0, 3], 0), Err(Error::Empty { .. })));
         assert_eq!(max_axis(&none, &[0, 3], 1).unwrap().to_vec().unwrap(), []);
         assert!(matches!(mean_axis(&none, &[0, 3], 0), Err(Error::Empty { .. })));

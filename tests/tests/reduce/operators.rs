@@ -266,6 +266,19 @@ fn euclidean_norms_are_finite_where_their_value_is() {
     });
 }
 
+/// Squares of what is above 2^486 are scaled down and of what is below 2^-511 up; those of the bounds are as they are.
+#[test]
+fn scales_of_the_euclidean_norm() {
+    let sums_of = |value: f64| NormL2::<f64>::take(NormL2::<f64>::IDENTITY, value, 0);
+    let (large, small) = (2f64.powi(486), 2f64.powi(-511));
+    assert_eq!(sums_of(-large), (0.0, (large * large, 0.0)));
+    assert_eq!(sums_of(small), (0.0, (small * small, 0.0)));
+    let (large, small) = (large.next_up(), small.next_down());
+    let (down, up) = (large * 2f64.powi(-538), small * 2f64.powi(537));
+    assert_eq!(sums_of(large), (down * down, (0.0, 0.0)));
+    assert_eq!(sums_of(-small), (0.0, (0.0, up * up)));
+}
+
 /// Reductions of different types and widths share scratch memory, and what is empty leaves its result of nothing.
 #[test]
 fn reductions_on_a_stream_share_their_scratch() {

@@ -30,8 +30,13 @@ pub fn shared_out(
 
 /// Segments of these lengths in the shares of so many blocks.
 fn check(seed: u64, blocks: u64, lengths: &[usize]) {
+    check_from(seed, blocks, 0, lengths);
+}
+
+/// The same of segments behind `from` elements of none.
+fn check_from(seed: u64, blocks: u64, from: u32, lengths: &[usize]) {
     let count = lengths.len();
-    let mut offsets = vec![0u32];
+    let mut offsets = vec![from];
     for &length in lengths {
         offsets.push(offsets.last().unwrap() + length as u32);
     }
@@ -93,4 +98,43 @@ fn stretches_in_which_no_segment_begins() {
         check(seed, 1, &[3, 0, stretch + 1000]);
         check(seed + 1, 1, &[3, 2 * stretch + 1000, 0, 2, 2]);
     }
+}
+
+/// Blocks guess their first segment as if all were alike. Here empty ones are all on one side of a long one, or of
+/// elements of none, and the guess is far off.
+#[test]
+fn first_segments_far_from_the_guess() {
+    println!("first_segments_far_from_the_guess: seeds 40 to 42");
+    let weight = weight::<f32>() as usize;
+    // The second of two blocks begins at 898 · weight, right where segment 102 stands, or 898. The search looks at every
+    // fourth, then at three, the last of which it is.
+    let mut lengths = vec![0; 1000];
+    lengths[0] = 796 * weight;
+    check(40, 2, &lengths);
+    lengths.rotate_left(1);
+    check(41, 2, &lengths);
+    // No segment stands before the second of four blocks.
+    check_from(42, 4, 20_000, &[0; 1000]);
+}
+
+/// As many segments as a block reads offsets of at a time.
+#[test]
+fn a_round_of_offsets_that_is_just_full() {
+    println!("a_round_of_offsets_that_is_just_full: seed 43");
+    check(43, 1, &[1; 8 * THREADS as usize]);
+}
+
+/// Lanes that want nothing of some of their loads read nothing there: behind the last segment the array ends.
+#[test]
+fn segments_of_whole_loads_end_with_the_array() {
+    println!("segments_of_whole_loads_end_with_the_array: seed 44");
+    check(44, 1, &[8, 16, 4]);
+}
+
+/// All segments but one take as many loads, and that one an element more.
+#[test]
+fn a_segment_of_an_element_more_than_all_others() {
+    println!("a_segment_of_an_element_more_than_all_others: seeds 45 to 46");
+    check(45, 1, &[16, 17, 16]);
+    check(46, 1, &[512, 512, 513]);
 }

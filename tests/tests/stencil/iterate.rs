@@ -197,6 +197,9 @@ fn stencils_of_every_radius() {
                     check::<f64>(device, Case { extents: &[3, 9, 10], ..case }, f64::from);
                 }
             }
+            // Cells whose neighbours are all inside, with a whole table of taps and more.
+            let case = star(&[7, 11, 7], boundary, number == 1, 1);
+            check::<f64>(device, Case { shape: Shape::Box, radius: 3, ..case }, f64::from);
         }
     });
 }

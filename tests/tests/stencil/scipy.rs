@@ -342,6 +342,24 @@ fn a_gaussian_of_no_width_copies_the_image() {
     });
 }
 
+/// SciPy's `correlate` leaves out weights up to `DBL_EPSILON`, that one included.
+#[test]
+fn the_smallest_weights_are_left_out() {
+    for_each("the_smallest_weights_are_left_out", |device| {
+        // 2^-52 of it are 256.
+        let pixel = device.upload(&[2f64.powi(60)]).unwrap();
+        let image = Image::new(&pixel, ImageLayout::new(1, 1, 1).unwrap()).unwrap();
+        let (most, next) = (f64::EPSILON, f64::EPSILON.next_up());
+        for (weight, expected) in
+            [(most, 0.0), (-most, 0.0), (next, 256f64.next_up()), (-next, -256f64.next_up())]
+        {
+            let filter = Filter::new(1, 1, &[weight]).unwrap();
+            let found = scipy::correlate(image, &filter, Border::Reflect).unwrap().to_vec().unwrap();
+            assert_eq!(found, [expected], "{weight:e} on {device}");
+        }
+    });
+}
+
 /// A filter that reaches four image lengths and more beyond an image, reflected as often as it takes.
 #[test]
 fn filters_reach_many_image_lengths() {

@@ -43,8 +43,10 @@ pub(super) fn ask<I: Item>(source: I::Source, len: u64, starts: Starts, begin: u
     }
     let first = begin.saturating_sub(likely * weight::<I>() as u64);
     ask_elements::<I>(source, first, len.min(first + share));
+    // Mutants: one line of offsets more may be asked for, of those that are there.
     if starts.form == OFFSETS && thread_idx_x() < OFFSET_LINES {
         let offset = window(likely) + (thread_idx_x() * (LINE / OFFSET_BYTES)) as u64;
+        // Mutants: behind the offset of the last segment stands its end.
         if offset < starts.count as u64 {
             starts.offsets.offset(offset).prefetch(0);
         }
@@ -75,7 +77,9 @@ fn are_long<I: Item>(count: u64, len: u64) -> bool {
 #[inline(always)]
 fn ask_elements<I: Item>(source: I::Source, first: u64, end: u64) {
     let element = first + (thread_idx_x() * (LINE / I::BYTES)) as u64;
-    if thread_idx_x() < LINES && element < end {
+    // Mutants: one line more may be asked for, of those before the end.
+    let is_asked = thread_idx_x() < LINES;
+    if is_asked && element < end {
         source.offset(element).prefetch(0);
     }
 }

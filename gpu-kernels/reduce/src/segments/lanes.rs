@@ -75,6 +75,7 @@ impl<R: Computed> Near<R> {
             let number = (*batch << together) + (warp::lane_id() >> width);
             let number_of = |row: u32| number + ((row >> loads) << WARP_CLASS);
             let (segment, first) = self.member(all, number);
+            // Mutants: either way of either class has the same results.
             if !is_rolled::<R>() && ALONE < class && class <= WARP_CLASS {
                 // Asked of shared memory before the loads are asked for: behind other warps' loads it waits. (H200,
                 // 2^26 `f32` in segments of 32: warps waited for shared memory and shuffles as long as for memory.)
@@ -88,6 +89,7 @@ impl<R: Computed> Near<R> {
                 }
             }
             let mut bounds = [first; ROWS];
+            // Mutants: where a lane has one segment, each of its rows is of that.
             if class < ALONE {
                 unroll::<ROWS>(|row| {
                     // Mutants: the first row begins where it was found to.
@@ -98,6 +100,7 @@ impl<R: Computed> Near<R> {
             }
             let mut results = self.batch::<V, A>(class, width, loads, in_group, bounds);
             // A loop, so that what writes a result stands there once.
+            // Mutants: opaque or not, it is the same number.
             let rows = if publishes::<R>() > 2 { opaque(ROWS as u32) } else { ROWS as u32 };
             let mut row = 0;
             while row < rows {
@@ -128,7 +131,9 @@ impl<R: Computed> Near<R> {
         // Of all rows together: whether what is wanted may be read with what stands around it.
         let [one, two, three, four] = bounds;
         let last = one.1.max(two.1).max(three.1.max(four.1));
+        // Mutants: what just fits may go the other way, to the same elements.
         let is_before_end = last + 2 * V as u32 <= self.elements;
+        // Mutants: as above.
         let is_inner = is_before_end && one.0.min(two.0).min(three.0.min(four.0)) >= V as u32;
         let mut values: [R::Accumulator; ROWS];
         let (mut total, mut step) = (R::IDENTITY, 0);
@@ -149,6 +154,7 @@ impl<R: Computed> Near<R> {
             // A vote: lanes that went different ways would wait for memory one after the other.
             let is_whole = is_aligned && (is_before_end || any.is_multiple_of(V as u32));
             let is_whole = warp::warp_vote_all(warp::FULL, is_whole);
+            // Mutants: what stays in a cache is a matter of speed.
             let quads = load::<R, V>(sources, wanted, is_whole, is_inner, class <= ALONE);
             // Opaque, or what is asked of each element would wait for the loads in a register.
             let rows = core::array::from_fn(|row| (quads[row], opaque(wanted[row])));
@@ -172,6 +178,7 @@ impl<R: Computed> Near<R> {
                     2 if class > WARP_CLASS => 8,
                     _ => 0,
                 };
+                // Mutants: of no distance a lane exchanges with itself.
                 let [low, high] = if distance > 0 { exchanged::<R>([a, b], distance) } else { [a, b] };
                 let result = R::combine(self.source, low, high);
                 values = [c, if number == 0 { d } else { result }, result, result];
@@ -200,6 +207,7 @@ impl<R: Computed> Near<R> {
             let of_step = halve::<R>(self.source, values[3], distance, 1);
             total = R::combine(self.source, total, of_step);
             step += 1;
+            // Mutants: in one more turn no lane has an element.
             if step << (width + loads) >= 1 << class {
                 break;
             }
@@ -229,6 +237,7 @@ impl<R: Computed> Near<R> {
         // Opaque, or what follows from it would be kept in registers from batch to batch.
         let (class, lane) = (opaque(class), opaque(warp::lane_id()));
         let (lanes, half) = (1 << class, (1 << class) / 2);
+        // Mutants: without it lanes go the other way, to the same result.
         let is_full = self.source.offset(begin as u64).is_aligned() && begin + lanes * V as u32 <= end;
         if !warp::warp_vote_all(warp::FULL, is_full) {
             return None;
@@ -268,6 +277,7 @@ impl<R: Computed> Near<R> {
     fn member(&self, all: Members, number: u32) -> (u32, (u32, u32)) {
         let segment = self.segment(all, number.min(all.members - 1));
         let (begin, end) = (self.begins.read(segment), self.begins.read(segment + 1));
+        // Mutants: the number behind the last is the last one again, to the same result.
         (segment, (begin, if number < all.members { end } else { begin }))
     }
 }

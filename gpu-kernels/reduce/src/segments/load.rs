@@ -22,6 +22,7 @@ pub(super) const fn no_quad<R: Computed>() -> Quad<R> {
 /// for each. The loop moves all loads by one place each time, up to 12 instructions, which four sums of a word would
 /// not be worth.
 pub(super) const fn is_rolled<R: Computed>() -> bool {
+    // Mutants: in a loop or not, the same is done in the same order.
     per_load::<R::Item>() > 4 || publishes::<R>() > 2 || R::OUTPUTS > 1
 }
 
@@ -110,6 +111,7 @@ pub(super) fn take_first<R: Computed, const V: usize, const A: usize>(
     wanted: u32,
     offset: u32,
 ) {
+    // Mutants: just so many are taken in one turn of the loop as well.
     if V <= AT_ONCE {
         take_some::<R, V, A>(source, locals, quad, wanted, offset);
         return;
@@ -128,6 +130,7 @@ pub(super) fn take_whole<R: Computed, const V: usize, const A: usize>(
     quad: Quad<R>,
     offset: u32,
 ) {
+    // Mutants: as above.
     if V <= AT_ONCE {
         take_all::<R, V, A>(source, locals, quad, offset);
         return;

@@ -178,6 +178,7 @@ pub fn segments<R: Computed, const V: usize, const A: usize>(
     output: GlobalMut<R::Output>,
 ) {
     const { assert!(V as u32 == per_load::<R::Item>() && A as u32 == super::accumulators::<R::Item>()) };
+    // Mutants: no kernel has just as many.
     const { assert!(most_parts(publishes::<R>()) <= THREADS, "a thread notes each, and combines its results") };
     let mut memory = shared::dynamic();
     let kept: Shared<u64> = memory.array(KEPT);
@@ -218,6 +219,7 @@ pub fn segments<R: Computed, const V: usize, const A: usize>(
         guess = ahead::likely_first(begin, path_end, all);
     }
     // Where their number is in device memory, there are blocks for as many as there may be.
+    // Mutants: a block that begins where the path ends finds nothing to do.
     if begin >= path_end {
         return;
     }
@@ -272,6 +274,7 @@ pub fn segments<R: Computed, const V: usize, const A: usize>(
         let mut count = 0;
         let origin = origin::<R>(low, first as u64, V);
         let mut next = kept.read(NEXT);
+        // Mutants: of a next segment that stands where the stretch ends nothing is read.
         let has_some = warp::uniform(next < high);
         if has_some {
             let known = kept.read(COUNT);
@@ -282,6 +285,7 @@ pub fn segments<R: Computed, const V: usize, const A: usize>(
                 + (first + count) as u64 * weight::<R::Item>() as u64;
             // The stretch ends where it is full of segments.
             high = high.min(if count == MOST { next } else { u64::MAX });
+            // Mutants: behind the last segment none is found.
             next = if first + count < starts.count() { next } else { u64::MAX };
         }
         sync_threads();
@@ -335,6 +339,7 @@ pub fn segments<R: Computed, const V: usize, const A: usize>(
             class -= 1;
             let members = stretch.counts.read(class);
             before -= members;
+            // Mutants: of no members there is no batch.
             if members > 0 {
                 near.class::<V, A>(class, before, members, &mut batch);
             }
@@ -343,6 +348,7 @@ pub fn segments<R: Computed, const V: usize, const A: usize>(
         parts.combine();
 
         // ---- Segments whose last part was done here --------------------------------------------------------------
+        // Mutants: the parts of a segment of several are counted beside it.
         if number.read(0) >= PARTIAL {
             sync_threads();
             parts.complete();
@@ -360,6 +366,7 @@ pub fn segments<R: Computed, const V: usize, const A: usize>(
             if count > 0 {
                 let behind = stretch.begins.read(count) as u64;
                 let following =
+                    // Mutants: only a segment that begins 2^31 elements on tells, more than is simulated.
                     if behind < FAR { kept.read(ORIGIN) + behind } else { starts.at(first + count) };
                 kept.write(FOLLOWING, following);
                 kept.write(BEFORE, kept.read(ORIGIN) + stretch.begins.read(count - 1) as u64);
@@ -385,8 +392,10 @@ fn origin<R: Computed>(low: u64, first: u64, load: usize) -> u64 {
 #[inline(always)]
 fn length_of_stretch<R: Computed>(left: u64) -> u64 {
     let most = (stretch_tiles(publishes::<R>()) * tile::<R::Item>()) as u64;
+    // Mutants: in two stretches segments have the same results.
     if left <= most {
         left
+    // Mutants: twice the most is cut into the same two.
     } else if left < 2 * most {
         left.div_ceil(4 * tile::<R::Item>() as u64) * (2 * tile::<R::Item>()) as u64
     } else {
@@ -425,5 +434,6 @@ pub const fn segments_blocks<R: Computed>() -> u32 {
 /// ones it needs up to 20 more, and so do pairs of results and values that come with a place.
 pub const fn segments_blocks_of<R: Computed>(is_sm_90: bool) -> u32 {
     let most = if is_sm_90 { 4 } else { 2 };
+    // Mutants: how many blocks fit is a matter of speed.
     if publishes::<R>() > 2 || R::OUTPUTS > 1 { most - 1 } else { most }
 }

@@ -256,6 +256,7 @@ impl<R: Computed> Parts<R> {
         let base = range.division.base::<R>(range.next);
         let first = range.begin + base;
         let end = (range.begin + range.division.base::<R>(range.next + 1)).min(range.end);
+        // Mutants: a part may be read as at the ends of the array, to the same elements.
         let is_inner = first >= V as u64 && end + 2 * V as u64 <= self.len;
         let is_aligned = self.source.offset(first).is_aligned();
         let mark = |is: bool, mark: u64| if is { mark } else { 0 };
@@ -333,6 +334,7 @@ impl<R: Computed> Parts<R> {
     fn tile<const V: usize>(&self, first: u32, piece: Piece) -> [Quad<R>; ROWS] {
         let source = self.source.offset(piece.begin + first as u64);
         let of_row = |row: usize| source.offset((row as u32 * THREADS * V as u32) as u64);
+        // Mutants: segments are of one array, of whose tiles a thread has all of the rows.
         whole::<R>(core::array::from_fn(|row| ((row as u32) < rows::<R>()).then(|| of_row(row))))
     }
 
@@ -366,6 +368,7 @@ impl<R: Computed> Parts<R> {
         let offset_of = |row: u32| first + row * THREADS * V as u32;
         if piece.is_whole {
             map_rows(is_rolled::<R>(), *quads, (), |row, quad| {
+                // Mutants: as in [`Parts::tile`].
                 if row < rows::<R>() {
                     take_whole::<R, V, A>(self.source, locals, quad, piece.offset + offset_of(row));
                 }
@@ -379,6 +382,7 @@ impl<R: Computed> Parts<R> {
         if piece.is_last {
             let base = piece.base as u64 * tile::<R::Item>() as u64;
             let result = of_thread::<R, A>(self.source, locals, base);
+            // Mutants: opaque or not, it is the same number.
             let from = if publishes::<R>() > 1 { opaque(16) } else { 16 };
             self.leave(self.room(piece.number), halve::<R>(self.source, result, from, 1));
             *locals = core::array::from_fn(|lane| R::start(first + lane as u32));

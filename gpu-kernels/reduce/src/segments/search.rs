@@ -28,6 +28,7 @@ pub(super) fn first_not(count: u64, is_before: impl Fn(u64) -> bool) -> u64 {
         keep_rolled();
         let step = left / threads + 1;
         let at = thread * step + step - 1;
+        // Mutants: of the place behind those in question it is known that it is not before.
         let passed = sync_threads_count(at < left && is_before(first + at)) as u64 * step;
         first += passed;
         left = if left - passed < step { left - passed } else { step - 1 };

@@ -72,6 +72,7 @@ impl Stretch {
             read += ROUND;
             if starts.form == ONE_LENGTH {
                 let mut segment = from;
+                // Mutants: one more is the same thread's next one, or lies where places are written later.
                 while segment < read {
                     keep_rolled();
                     let begin = (first + segment) as u64 * starts.length - origin;
@@ -92,7 +93,9 @@ impl Stretch {
                 });
             }
             sync_threads();
-            if read > MOST || read > left || !is_before(read - 1) {
+            // Mutants: no whole number of rounds ends at the most.
+            let is_full = read > MOST;
+            if is_full || read > left || !is_before(read - 1) {
                 break;
             }
         }
@@ -101,6 +104,7 @@ impl Stretch {
         let is_read = |segment: u32| segment < read && is_before(segment);
         const APART: u32 = (MOST + 1) / THREADS;
         let before = APART * sync_threads_count(is_read(APART * thread + APART - 1));
+        // Mutants: the last of them is not read, and so is none behind it.
         before + sync_threads_count(thread < APART && is_read(before + thread))
     }
 
@@ -141,6 +145,7 @@ impl Stretch {
             is_long |= length.wrapping_sub(1) >= few;
             segment += THREADS;
         }
+        // Mutants: those of one class have the same results sorted, or with longer ones.
         let is_mixed = sync_threads_count(is_other) > 0;
         if warp::uniform(!is_mixed) || warp::uniform(sync_threads_count(is_long) == 0) {
             if thread == 0 {
@@ -150,6 +155,7 @@ impl Stretch {
             return;
         }
         let mut base = 0;
+        // Mutants: in one more turn no thread has a segment.
         while warp::uniform(base < count) {
             keep_rolled();
             self.rank::<R>(base, count, first, source, output);
@@ -158,6 +164,7 @@ impl Stretch {
         sync_threads();
         // How many segments are of lower classes: in the class's lane.
         let lane = warp::lane_id();
+        // Mutants: the highest class is lower than none.
         let own = if lane <= CLASSES { self.counts.read(lane) } else { 0 };
         let below = inclusive_scan(own, |before, after| before + after) - own;
         if thread == LANE_CLASSES {
@@ -226,6 +233,7 @@ impl Stretch {
 fn class<I: Item>(length: u32) -> u32 {
     if length == 0 {
         NONE
+    // Mutants: a segment of a tile is one part either way.
     } else if length > tile::<I>() {
         LONG
     } else {
