@@ -6,7 +6,7 @@
 //! whatever they are. No time enters that.
 
 /// Kernels, and the last result of what they were before, as numbers of the digits of a date.
-const CHANGED: [(&str, u64); 37] = [
+const CHANGED: [(&str, u64); 45] = [
     ("factor_skyline_f32", 20_261_125_233_213),
     ("factor_skyline_f64", 20_261_125_233_213),
     ("factor_tiled_f32", 20_261_127_154_223),
@@ -15,10 +15,18 @@ const CHANGED: [(&str, u64); 37] = [
     ("full_f32_3", 20_261_122_180_708),
     ("full_f32x3_3", 20_261_122_180_708),
     ("linalg_elementwise_f32", 20_261_121_075_317),
-    ("linalg_gemm_aligned_nn_f64", 20_261_125_184_314),
+    ("linalg_gemm_aligned_nn_f64", 20_261_128_031_908),
+    ("linalg_gemm_aligned_nt_f64", 20_261_128_031_908),
+    ("linalg_gemm_aligned_tn_f64", 20_261_128_031_908),
+    ("linalg_gemm_aligned_tt_f64", 20_261_128_031_908),
+    ("linalg_gemm_bulk_nn_f64", 20_261_128_031_908),
+    ("linalg_gemm_bulk_nt_f64", 20_261_128_031_908),
+    ("linalg_gemm_bulk_tn_f64", 20_261_128_031_908),
+    ("linalg_gemm_bulk_tt_f64", 20_261_128_031_908),
     ("linalg_gemm_finish_f32", 20_261_123_030_002),
     ("linalg_gemm_finish_f64", 20_261_122_180_708),
     ("linalg_gemm_large_b_f32", 20_261_125_184_314),
+    ("linalg_gemm_large_f32", 20_261_128_031_908),
     ("linalg_gemm_medium_f32", 20_261_126_000_839),
     ("linalg_gemm_tensor_halves_f64", 20_261_125_184_314),
     ("scan_sum_f32", 20_261_122_180_708),

@@ -64,9 +64,9 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("triangular products, and copies, of which no program has a shape", "level3_copy level3_spread"),
     (
         "the plan takes it for no row; `--tiles` predicts what `gemm` chooses between",
-        "linalg_gemm linalg_gemm_aligned_tn linalg_gemm_aligned_tt linalg_gemm_flat \
-         linalg_gemm_large_ab linalg_gemm_low linalg_gemm_short linalg_gemm_tensor \
-         linalg_gemm_tensor_flat",
+        "linalg_gemm linalg_gemm_aligned_tn linalg_gemm_aligned_tt linalg_gemm_bulk_tn \
+         linalg_gemm_bulk_tt linalg_gemm_flat linalg_gemm_large_ab linalg_gemm_low linalg_gemm_short \
+         linalg_gemm_tensor linalg_gemm_tensor_flat",
     ),
     (
         "no row launches it",
