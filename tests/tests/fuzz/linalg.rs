@@ -1,6 +1,11 @@
 //! Products of matrices and vectors.
 
-use gpu_linalg::{Layout, Matrix, MatrixMut, gemm, gemm_scratch_len, gemv, gemv_scratch_len};
+use gpu_linalg::plan::gemm::Kernel;
+use gpu_linalg::variants::gemm_tiles;
+use gpu_linalg::{
+    Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, gemm, gemm_scratch_len, gemv,
+    gemv_scratch_len,
+};
 use proptest::prelude::*;
 
 use super::{Guarded, fuzz, place, wrong};
@@ -112,5 +117,60 @@ fn matrix_and_matrix() {
             }
         }
         c.check(Some(&expected));
+    });
+}
+
+/// Products by a kernel of choice, of batches of which one factor may be the same for all: the kernel does not take
+/// them, or the result is right.
+#[test]
+fn by_tiles() {
+    let kernel = prop::sample::select(Kernel::of(8, None).to_vec());
+    let extent = || prop_oneof![4 => 0usize..40, 2 => 40usize..140, 1 => 140usize..300];
+    let even = any::<bool>();
+    let orders = [any::<bool>(), any::<bool>(), any::<bool>()];
+    let cases = (place(), kernel, [extent(), extent(), extent()], even, orders, 0usize..5, [1usize..4, 0..2]);
+    fuzz("gemm_tiles", cases, |(place, kernel, extents, even, orders, gap, [count, same])| {
+        // Where all is even the copy engine takes it.
+        let step = if *even { 2 } else { 1 };
+        let [m, n, k] = extents.map(|extent| extent / step * step);
+        let device = place.device();
+        let stream = device.stream().expect("a stream");
+        let gap = gap * step;
+        let [a, b, c] = [((m, k), 0), ((k, n), 1), ((m, n), 2)].map(|((rows, columns), at)| {
+            let matrix = layout(rows, columns, orders[at], gap);
+            let stride = if at == *same { 0 } else { matrix.span().next_multiple_of(2) + gap };
+            BatchLayout { matrix, count: *count, stride }
+        });
+        let len = |batch: BatchLayout| (batch.count - 1) * batch.stride + batch.matrix.span();
+        let of = |shift: u32| move |bits: u64| f64::from(small(bits >> shift));
+        let (a_values, b_values) = (place.values(len(a), of(0)), place.values(len(b), of(20)));
+        let (first, second) =
+            (device.upload(&a_values).expect("memory"), device.upload(&b_values).expect("memory"));
+        let from = place.offsets.1 / step * step;
+        let mut written = Guarded::new(&device, from, len(c), |i| f64::from(small(i as u64)));
+        let range = written.range();
+        let mut scratch = device.alloc(gemm_scratch_len::<f64>(k, c)).expect("memory");
+        let target = BatchMut::new(written.buffer.slice_mut(range), c).expect("it has room");
+        let (of_a, of_b) = (Batch::new(&first, a), Batch::new(&second, b));
+        let (of_a, of_b) = (of_a.expect("it has room"), of_b.expect("it has room"));
+        let result = gemm_tiles(&stream, *kernel, None, 2.0, of_a, of_b, -1.0, target, &mut scratch);
+        stream.synchronize().expect("no fault");
+        match result {
+            Ok(()) => {}
+            Err(Error::KernelNotFor { .. } | Error::NotAligned { .. }) => return written.check(None),
+            Err(error) => panic!("{error}"),
+        }
+        let mut expected = written.old().to_vec();
+        for number in 0..*count {
+            for (row, column) in (0..m).flat_map(|row| (0..n).map(move |column| (row, column))) {
+                let product = |i| {
+                    a_values[number * a.stride + a.matrix.index(row, i)]
+                        * b_values[number * b.stride + b.matrix.index(i, column)]
+                };
+                let at = &mut expected[number * c.stride + c.matrix.index(row, column)];
+                *at = 2.0 * (0..k).map(product).sum::<f64>() - *at;
+            }
+        }
+        written.check(Some(&expected));
     });
 }

@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(kernel(8, None, 1024, 1024, 1024), Kernel::TensorAligned);
         assert_eq!(kernel(8, None, 4097, 4097, 4097), Kernel::TensorLarge);
         assert_eq!(kernel(8, Some(Capability::new(8, 0)), 4096, 4096, 4096), Kernel::TensorLarge);
-        assert_eq!(kernel(8, None, 512, 512, 512), Kernel::TensorHalves);
+        assert_eq!(kernel(8, None, 512, 512, 512), Kernel::TensorAligned);
         assert_eq!(kernel(8, Some(Capability::new(8, 0)), 512, 512, 512), Kernel::TensorHalves);
         assert_eq!(kernel(4, None, 512, 512, 512), Kernel::Medium);
         assert_eq!(kernel(8, None, 10, 4000, 4000), Kernel::TensorFlat);
