@@ -91,20 +91,20 @@ impl<const ROWS: u32, const ALONG_K: bool> Factor<ROWS, ALONG_K> {
     const fn at(row: u32, k: u32) -> u32 {
         let (line, place, rest) =
             if ALONG_K { (row, k, 0) } else { (k, row % LINE, row / LINE * LINE * DEPTH) };
-        rest + line * LINE + (place / 2 ^ line % 8) * 2 + place % 2
+        rest + line * LINE + ((place / 2) ^ (line % 8)) * 2 + place % 2
     }
 
-    /// From `first`, the place of an element at one of the first four `k` and an even row, to that of the row `further`
-    /// rows on and of `k` more, a multiple of four; both are constants, and those of `place` the lane's. What exchanges
-    /// pieces comes first, so that the rest is what the instruction adds.
+    /// Where the element is that is `further` rows and `k` beyond that at `first`, one at an even row and one of the first
+    /// four `k`: a place, of which only `first` is the lane's own, and a distance from it, which the instruction adds.
+    /// `k` is a multiple of four, and both are constants.
     #[inline(always)]
     fn from(first: u32, further: u32, k: u32) -> (u32, u32) {
         if ALONG_K {
             // Lines are rows: of the next one pieces are exchanged by one more.
-            (first ^ (k | further % 8 * 2), further * LINE)
+            (first ^ (k | (further % 8 * 2)), further * LINE)
         } else {
             // Lines are `k`: four more of them exchange pieces by four; further rows are further pieces.
-            (first ^ (k % 8 * 2 | further % LINE), k * LINE + further / LINE * LINE * DEPTH)
+            (first ^ ((k % 8 * 2) | (further % LINE)), k * LINE + further / LINE * LINE * DEPTH)
         }
     }
 }
