@@ -27,7 +27,8 @@ pub enum Kernel {
     Double,
     /// Tiles of 64 × 128 `f64`, on the tensor cores, where all matrices may be accessed by 16 bytes, from 9.0 on.
     TensorAligned,
-    /// Tiles of 128 × 128 `f64`, likewise, whose factors the copy engine brings.
+    /// Tiles of 128 × 128 `f64`, likewise, whose factors the copy engine brings: where a block may have 192 KiB of shared
+    /// memory, on devices of 9.0 to 11.0.
     TensorBulk,
     /// Tiles of 128 × 128 `f64`, on the tensor cores.
     TensorLarge,
@@ -84,6 +85,16 @@ impl Kernel {
         match (bytes, generation) {
             (4, 8..) => &[Self::Large, Self::Medium, Self::Low, Self::Flat, Self::Short, Self::Small],
             (4, _) => &[Self::Medium, Self::Short, Self::Small],
+            // A block has at most 99 KiB of shared memory there.
+            (_, 12..) if capability.is_some() => &[
+                Self::TensorAligned,
+                Self::TensorLarge,
+                Self::TensorMedium,
+                Self::TensorHalves,
+                Self::TensorFlat,
+                Self::Short,
+                Self::Small,
+            ],
             (_, 9..) => &[
                 Self::TensorAligned,
                 Self::TensorBulk,

@@ -405,6 +405,11 @@ mod tests {
             .unwrap();
             assert!(before_8_0.launch.shared_bytes <= 64 << 10, "what a multiprocessor of 7.5 has");
         }
+        for (capability, room) in [((9, 0), 227), ((10, 0), 227), ((12, 0), 99), ((8, 0), 163)] {
+            let capability = Some(Capability::new(capability.0, capability.1));
+            let plan = Plan::new(8, capability, 132, [square(4096); 3], [0; 4], Sums::Parts, None).unwrap();
+            assert!(plan.launch.shared_bytes <= room << 10, "{capability:?}: {:?}", plan.kernel);
+        }
     }
 
     #[test]
