@@ -59,15 +59,13 @@ impl<const ROWS: u32, const ALONG_K: bool> Factor<ROWS, ALONG_K> {
     #[device]
     #[inline(always)]
     fn load(map: &TensorMap, tile: Shared<f64>, full: Barrier, [first, k, number]: [u32; 3]) {
-        const { assert!(ROWS.is_multiple_of(LINE) && ROWS / LINE <= 8) };
+        const { assert!(ROWS == 8 * LINE) };
         if ALONG_K {
             map.load(tile, full, [2 * k, first, number]);
         } else {
             unroll::<8>(|part| {
                 let row = part as u32 * LINE;
-                if row < ROWS {
-                    map.load(tile.offset(row * DEPTH), full, [2 * (first + row), k, number]);
-                }
+                map.load(tile.offset(row * DEPTH), full, [2 * (first + row), k, number]);
             });
         }
     }

@@ -136,7 +136,9 @@ impl Product {
     #[inline(always)]
     pub(super) fn is_whole<T: Float>(&self, place: &Place, [rows, columns]: [u32; 2], beta: T) -> bool {
         self.triangle == ALL
+            // Mutants: what just fits may be written by the loops as well, to the same bits.
             && place.row + rows <= self.m
+            // Mutants: as above.
             && place.column + columns <= self.n
             && beta == T::ZERO
     }
