@@ -285,37 +285,40 @@ fn sums_that_are_cut_f64() {
     cut_sums::<f64>("sums_that_are_cut_f64");
 }
 
-/// Chains that go through the ring of the copy engine's stages more than twice, as no part of the sums of so small a
-/// product is; and a batch that has one A for all.
+/// A batch of two products with one A for both, on a GPU or the simulator: each sum one chain, as no part of the sums of
+/// so small a product is that is longer than a few stages.
+fn chains_by_the_copy_engine(device: &Device, (m, n, k): (usize, usize, usize)) {
+    let [a, b, c] = [(m, k), (k, n), (m, n)].map(|(rows, columns)| layout(rows, columns, ORDERS[0], 0));
+    let batch = |matrix, stride| BatchLayout { matrix, count: 2, stride };
+    let layouts = [batch(a, 0), batch(b, k * n), batch(c, m * n)];
+    let (a_values, b_values) = (values::<f64>(1, m * k), values::<f64>(2, 2 * k * n));
+    let (a_device, b_device) = (device.upload(&a_values).unwrap(), device.upload(&b_values).unwrap());
+    let mut c_device = device.alloc::<f64>(2 * m * n).unwrap();
+    let [a, b, c] = [&a_device, &b_device, &c_device].map(|buffer| buffer.view().as_global().address());
+    let plan = Plan::with_kernel(Kernel::TensorBulk, 8, layouts, [a, b, c, 0], Sums::Chains, None).unwrap();
+    let stream = device.default_stream();
+    let [a, b] = plan.tensors.unwrap().map(|tensor| stream.tensor_map(&tensor).unwrap());
+    let arguments = (a, b, c_device.view_mut(), plan.product, 1.0, 0.0);
+    // SAFETY: the buffers hold the plan's matrices, and outlive the launch.
+    unsafe { stream.launch::<linalg_gemm_bulk_nn_f64>(plan.launch, arguments) }.unwrap();
+    let element = |at: usize| {
+        let (number, row, column) = (at / (m * n), at / n % m, at % n);
+        (0..k).fold(0.0, |sum, along| {
+            a_values[row * k + along].mul_add(b_values[(number * k + along) * n + column], sum)
+        })
+    };
+    let expected: Vec<f64> = (0..2 * m * n).map(element).collect();
+    assert_same_bits(&c_device.to_vec().unwrap(), &expected, &format!("{k} on {}", device.name()));
+}
+
+/// Chains that go through the ring of the copy engine's stages more than twice.
 #[test]
 fn the_copy_engines_ring_goes_round() {
-    let (m, n, k) = (10, 12, (2 * BULK.stages + 1) as usize * BULK.depth as usize + 2);
     for_each("the_copy_engines_ring_goes_round", |device| {
-        if device.kind() == gpu_core::Kind::Cpu {
-            return;
+        if device.kind() != gpu_core::Kind::Cpu {
+            let k = (2 * BULK.stages + 1) as usize * BULK.depth as usize + 2;
+            chains_by_the_copy_engine(device, (10, 12, k));
         }
-        let [a, b, c] = [(m, k), (k, n), (m, n)].map(|(rows, columns)| layout(rows, columns, ORDERS[0], 0));
-        let batch = |matrix, stride| BatchLayout { matrix, count: 2, stride };
-        let layouts = [batch(a, 0), batch(b, k * n), batch(c, m * n)];
-        let (a_values, b_values) = (values::<f64>(1, m * k), values::<f64>(2, 2 * k * n));
-        let (a_device, b_device) = (device.upload(&a_values).unwrap(), device.upload(&b_values).unwrap());
-        let mut c_device = device.alloc::<f64>(2 * m * n).unwrap();
-        let [a, b, c] = [&a_device, &b_device, &c_device].map(|buffer| buffer.view().as_global().address());
-        let plan =
-            Plan::with_kernel(Kernel::TensorBulk, 8, layouts, [a, b, c, 0], Sums::Chains, None).unwrap();
-        let stream = device.default_stream();
-        let [a, b] = plan.tensors.unwrap().map(|tensor| stream.tensor_map(&tensor).unwrap());
-        let arguments = (a, b, c_device.view_mut(), plan.product, 1.0, 0.0);
-        // SAFETY: the buffers hold the plan's matrices, and outlive the launch.
-        unsafe { stream.launch::<linalg_gemm_bulk_nn_f64>(plan.launch, arguments) }.unwrap();
-        let element = |at: usize| {
-            let (number, row, column) = (at / (m * n), at / n % m, at % n);
-            (0..k).fold(0.0, |sum, along| {
-                a_values[row * k + along].mul_add(b_values[(number * k + along) * n + column], sum)
-            })
-        };
-        let expected: Vec<f64> = (0..2 * m * n).map(element).collect();
-        assert_same_bits(&c_device.to_vec().unwrap(), &expected, &format!("{k} on {}", device.name()));
     });
 }
 

@@ -267,6 +267,7 @@ pub(super) fn bulk<
         // The stage before this one is filled again once all warps have read it, which they have by now if they are
         // less than half a stage behind.
         let later = k + (STAGES - 1) * DEPTH;
+        // Mutants: a stage more is of zeros, and there five stages before the block ends.
         if later < depth {
             if own == filling.stage && warp::elect(warp::FULL) {
                 filling.empty().wait(filling.round);
