@@ -76,6 +76,7 @@ fn move_elements<U: Element>(input: Global<U>, output: GlobalMut<U>, grid: &Grid
                 source += index as u64 * walk.input[axis];
                 target += index as u64 * walk.output[axis];
             } else if axis as u32 + 1 == walk.axes {
+                // Mutants: right behind the limit an item copies what the last one does.
                 valid[item] = number < walk.elements && rest < limit;
                 let index = rest.min(limit - 1) as u64;
                 source += index * walk.input[axis];

@@ -46,6 +46,7 @@ impl Grid {
     pub fn place(&self, block: u32) -> Place {
         let (mut rest, mut place) = (block, Place { down: 0, across: 0, source: 0, target: 0 });
         gpu_std::unroll::<MAX_AXES>(|axis| {
+            // Mutants: an axis that is not there has one place, number 0.
             if (axis as u32) < self.axes {
                 let extent = self.extents[axis].max(1); // so that the division has no path for zero
                 let index = rest % extent;

@@ -76,6 +76,7 @@ fn shuffle_columns<U: Element>(
     let mine = scratch.offset(block_idx_x() as u64 * rows as u64 * width as u64);
     let within = thread_idx_x() % width;
     let mut first = block_idx_x() * width;
+    // Mutants: a band right behind the last column has none.
     while first < columns {
         let column = first + within;
         let mut row = thread_idx_x() / width;

@@ -189,6 +189,7 @@ fn move_tile<U: Narrow, const R: u32, const S: u32, const LV: u32, const STEPS: 
             let here = start(row, group);
             let there = part.row.wrapping_add(row as u64).wrapping_sub(S as u64) < part.rows;
             let column = (part.column + (group * vector) as u64).wrapping_sub(shift_of(row) as u64);
+            // Mutants: what just fits may come an element at a time; a vector behind the last column never fits.
             if there && column < part.columns && column + vector as u64 <= part.columns {
                 here.cast::<u32>().read_vec(0)
             } else {
@@ -217,6 +218,7 @@ fn move_tile<U: Narrow, const R: u32, const S: u32, const LV: u32, const STEPS: 
     let blocks = columns.div_ceil(4 * spread) * spread;
     let high = R / vector / 8;
     let mut job = thread / 32;
+    // Mutants: one block of columns more is behind the last column.
     while job < blocks * high {
         let block = job / high;
         let along = job % high * 8 + thread % 8;
@@ -233,6 +235,7 @@ fn move_tile<U: Narrow, const R: u32, const S: u32, const LV: u32, const STEPS: 
             let row = (part.row + (vector * along) as u64).wrapping_sub(early as u64);
             let here =
                 line.offset(((vector * along) as u64).wrapping_sub(early as u64).wrapping_mul(bytes as u64));
+            // Mutants: as above, of rows.
             if row < part.rows && row + vector as u64 <= part.rows {
                 here.cast::<u32>().write_vec(0, U::pack(read));
             } else {

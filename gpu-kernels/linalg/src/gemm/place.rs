@@ -133,6 +133,7 @@ const fn unfolded<const BM: u32, const BN: u32>(
     let column = column - count;
     let (first, count) = tiles::<BM, BN>(triangle, across, rest);
     // The row in the middle is folded onto itself.
+    // Mutants: of a tile right behind the triangle's last one of a row nothing is written.
     if column < count && rest != fuller { (rest, first + column) } else { (rest, across) }
 }
 
