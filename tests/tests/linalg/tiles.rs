@@ -285,8 +285,8 @@ fn sums_that_are_cut_f64() {
     cut_sums::<f64>("sums_that_are_cut_f64");
 }
 
-/// A batch of two products with one A for both, on a GPU or the simulator: each sum one chain, as no part of the sums of
-/// so small a product is that is longer than a few stages.
+/// A batch of two products with one A for both, on a GPU or the simulator: each sum one chain, as no part of the sums
+/// of so small a product is that is longer than a few stages.
 fn chains_by_the_copy_engine(device: &Device, (m, n, k): (usize, usize, usize)) {
     let [a, b, c] = [(m, k), (k, n), (m, n)].map(|(rows, columns)| layout(rows, columns, ORDERS[0], 0));
     let batch = |matrix, stride| BatchLayout { matrix, count: 2, stride };

@@ -106,8 +106,8 @@ fn stretches_in_which_no_segment_begins() {
 fn first_segments_far_from_the_guess() {
     println!("first_segments_far_from_the_guess: seeds 40 to 42");
     let weight = weight::<f32>() as usize;
-    // The second of two blocks begins at 898 · weight, right where segment 102 stands, or 898. The search looks at every
-    // fourth, then at three, the last of which it is.
+    // The second of two blocks begins at 898 · weight, right where segment 102 stands, or 898. The search looks at
+    // every fourth, then at three, the last of which it is.
     let mut lengths = vec![0; 1000];
     lengths[0] = 796 * weight;
     check(40, 2, &lengths);

@@ -97,8 +97,8 @@ unsafe impl Resources for BatchStarts {
 /// elements of `a`, `b` and `c`, which say how each of them lies.
 ///
 /// Shapes, layouts, `alpha` and `beta` are those of [`gemm`](crate::gemm()), which takes batches at a constant
-/// distance. Each sum is one chain of fused multiply-adds over ascending `k`: every device gives the same bits, those of
-/// `gemm` where that does not cut its sums. No scratch memory is needed. Neither allocates device memory nor waits.
+/// distance. Each sum is one chain of fused multiply-adds over ascending `k`: every device gives the same bits, those
+/// of `gemm` where that does not cut its sums. No scratch memory is needed. Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// [`Error::ProductShapes`], [`Error::Aliasing`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`];

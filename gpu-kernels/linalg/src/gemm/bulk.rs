@@ -6,10 +6,10 @@
 //! so that a factor is read a quarter less often: in a loop of launches of 8192³, where an H200 takes its clock back,
 //! 54.4 TFLOP/s came of these tiles and 51.9 of those of 64 rows.
 //!
-//! A block is eight warps, and a multiprocessor has one. There is no barrier for all of them: a warp waits until a stage is
-//! full, and says when it has read it. Who starts the copies changes from stage to stage: by one warp alone they took as
-//! much from its operations as the other warps then waited (4 % at 4096³), and a warp of its own would take registers
-//! from the sums.
+//! A block is eight warps, and a multiprocessor has one. There is no barrier for all of them: a warp waits until a
+//! stage is full, and says when it has read it. Who starts the copies changes from stage to stage: by one warp alone
+//! they took as much from its operations as the other warps then waited (4 % at 4096³), and a warp of its own would
+//! take registers from the sums.
 //!
 //! [`Swizzle::Bytes128`]: gpu_std::tensor_map::Swizzle::Bytes128
 
@@ -31,8 +31,8 @@ use crate::scalar::Hidden;
 const STAGES: u32 = 6;
 /// The tile of a block: two rows of four warps, of 64 × 32 elements of C each.
 pub const TILE: Tile = Tile { rows: 128, columns: 128, depth: DEPTH, threads: 256, stages: STAGES, bytes: 8 };
-/// Elements of a line of a box in shared memory, 128 bytes: as many as a stage holds of `k`, so that a square of them is
-/// a box of a factor that is contiguous along its rows.
+/// Elements of a line of a box in shared memory, 128 bytes: as many as a stage holds of `k`, so that a square of them
+/// is a box of a factor that is contiguous along its rows.
 const LINE: u32 = DEPTH;
 const _: () = assert!(LINE * TILE.bytes == 128);
 /// Elements of the tile of B behind that of A, and of a stage.
@@ -44,8 +44,8 @@ pub const fn shared_bytes() -> u32 {
     SharedLayout::new().array::<f64>(STAGES * STAGE).array::<u64>(2 * STAGES).bytes()
 }
 
-/// Elements along a factor's lines and lines of the boxes of a tile of so many rows, which is contiguous along `k` or has
-/// several boxes, each [`TILE`]'s depth along its rows.
+/// Elements along a factor's lines and lines of the boxes of a tile of so many rows, which is contiguous along `k` or
+/// has several boxes, each [`TILE`]'s depth along its rows.
 pub const fn boxes(rows: u32, along_k: bool) -> [u32; 2] {
     [LINE, if along_k { rows } else { DEPTH }]
 }
@@ -70,8 +70,8 @@ impl<const ROWS: u32, const ALONG_K: bool> Factor<ROWS, ALONG_K> {
         }
     }
 
-    /// Which of 16 rows of a tile are rows `group` and `group + 8` of a matrix of A, the second one being the next: what
-    /// eight lanes read together of four `k`, or sixteen of four rows, then falls into different banks.
+    /// Which of 16 rows of a tile are rows `group` and `group + 8` of a matrix of A, the second one being the next:
+    /// what eight lanes read together of four `k`, or sixteen of four rows, then falls into different banks.
     #[inline(always)]
     const fn row(group: u32) -> u32 {
         if ALONG_K { 2 * group } else { 2 * (group % 2 * 4 + group / 2) }
@@ -92,8 +92,9 @@ impl<const ROWS: u32, const ALONG_K: bool> Factor<ROWS, ALONG_K> {
         rest + line * LINE + ((place / 2) ^ (line % 8)) * 2 + place % 2
     }
 
-    /// Where the element is that is `further` rows and `k` beyond that at `first`, one at an even row and one of the first
-    /// four `k`: a place, of which only `first` is the lane's own, and a distance from it, which the instruction adds.
+    /// Where the element is that is `further` rows and `k` beyond that at `first`, one at an even row and one of the
+    /// first four `k`: a place, of which only `first` is the lane's own, and a distance from it, which the
+    /// instruction adds.
     /// `k` is a multiple of four, and both are constants.
     #[inline(always)]
     fn from(first: u32, further: u32, k: u32) -> (u32, u32) {
@@ -107,8 +108,8 @@ impl<const ROWS: u32, const ALONG_K: bool> Factor<ROWS, ALONG_K> {
     }
 }
 
-/// A lane's elements of the `number`-th matrix of A of the group of `k` that starts at `k`: of a row and the next one, and
-/// the same four of `k` further. `first` is where its first one is in shared memory.
+/// A lane's elements of the `number`-th matrix of A of the group of `k` that starts at `k`: of a row and the next
+/// one, and the same four of `k` further. `first` is where its first one is in shared memory.
 #[device]
 #[inline(always)]
 fn of_a<const ROWS: u32, const ALONG_K: bool>(

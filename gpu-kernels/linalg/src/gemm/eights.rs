@@ -54,9 +54,9 @@ pub(super) fn multiply<const TM: usize, const TN: usize>(
     (a[TM - 1], *b) = (last_a, next_b);
 }
 
-/// Writes a lane's results, whose first row and column in the warp's part of the tile are `row` and `column`: of each two
-/// matrices side by side a row and the next one, and of a row two pairs of neighbours, `STEP` columns apart. Pairs are of
-/// one matrix, or, two columns apart, of both. The sums are used up.
+/// Writes a lane's results, whose first row and column in the warp's part of the tile are `row` and `column`: of each
+/// two matrices side by side a row and the next one, and of a row two pairs of neighbours, `STEP` columns apart.
+/// Pairs are of one matrix, or, two columns apart, of both. The sums are used up.
 #[device]
 #[inline(always)]
 pub(super) fn store<const BM: u32, const BN: u32, const TM: usize, const TN: usize, const STEP: u32>(

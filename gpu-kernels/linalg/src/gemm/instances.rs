@@ -129,7 +129,7 @@ aligned_products! {
 
 macro_rules! bulk_products {
     ($($name:ident: $a:literal, $b:literal, $which:literal;)*) => { $(
-        #[doc = concat!("Products of `f64` by the copy engine and tensor cores, where ", $which, " contiguous along `k`.")]
+        #[doc = concat!("Products of `f64` by the copy engine, where ", $which, " contiguous along `k`.")]
         ///
         /// Launch [`Tile::count`] blocks of [`bulk::TILE`](super::bulk::TILE) for each product of the batch, with
         /// [`bulk::shared_bytes`](super::bulk::shared_bytes), and maps of the factors with boxes of

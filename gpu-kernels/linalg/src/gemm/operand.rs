@@ -129,9 +129,9 @@ pub struct Product {
 }
 
 impl Product {
-    /// Whether all of a tile of so many rows and columns is written, and nothing of C is read: as it is with most tiles of
-    /// what is large. Its results may be written one after the other then, without a question or a loop: products of
-    /// 4096² and 8192² are 1 to 2 % faster so, doubles and floats.
+    /// Whether all of a tile of so many rows and columns is written, and nothing of C is read: as it is with most
+    /// tiles of what is large. Its results may be written one after the other then, without a question or a loop:
+    /// products of 4096² and 8192² are 1 to 2 % faster so, doubles and floats.
     #[device]
     #[inline(always)]
     pub(super) fn is_whole<T: Float>(&self, place: &Place, [rows, columns]: [u32; 2], beta: T) -> bool {

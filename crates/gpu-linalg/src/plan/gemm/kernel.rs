@@ -27,8 +27,8 @@ pub enum Kernel {
     Double,
     /// Tiles of 64 × 128 `f64`, on the tensor cores, where all matrices may be accessed by 16 bytes, from 9.0 on.
     TensorAligned,
-    /// Tiles of 128 × 128 `f64`, likewise, whose factors the copy engine brings: where a block may have 192 KiB of shared
-    /// memory, on devices of 9.0 to 11.0.
+    /// Tiles of 128 × 128 `f64`, likewise, whose factors the copy engine brings: where a block may have 192 KiB of
+    /// shared memory, on devices of 9.0 to 11.0.
     TensorBulk,
     /// Tiles of 128 × 128 `f64`, on the tensor cores.
     TensorLarge,
@@ -75,6 +75,18 @@ pub(super) struct Rate {
 }
 
 impl Kernel {
+    /// Those for doubles on tensor cores, those that want the most of a device first.
+    const ON_TENSOR_CORES: [Self; 8] = [
+        Self::TensorBulk,
+        Self::TensorAligned,
+        Self::TensorLarge,
+        Self::TensorMedium,
+        Self::TensorHalves,
+        Self::TensorFlat,
+        Self::Short,
+        Self::Small,
+    ];
+
     /// Those for elements of `bytes` bytes, 4 or 8, on a device of this capability; all of them where it is `None`,
     /// as on the simulator.
     pub const fn of(bytes: usize, capability: Option<Capability>) -> &'static [Self] {
@@ -85,41 +97,17 @@ impl Kernel {
         match (bytes, generation) {
             (4, 8..) => &[Self::Large, Self::Medium, Self::Low, Self::Flat, Self::Short, Self::Small],
             (4, _) => &[Self::Medium, Self::Short, Self::Small],
-            // A block has at most 99 KiB of shared memory there.
-            (_, 12..) if capability.is_some() => &[
-                Self::TensorAligned,
-                Self::TensorLarge,
-                Self::TensorMedium,
-                Self::TensorHalves,
-                Self::TensorFlat,
-                Self::Short,
-                Self::Small,
-            ],
-            (_, 9..) => &[
-                Self::TensorAligned,
-                Self::TensorBulk,
-                Self::TensorLarge,
-                Self::TensorMedium,
-                Self::TensorHalves,
-                Self::TensorFlat,
-                Self::Short,
-                Self::Small,
-            ],
-            (_, 8) => &[
-                Self::TensorLarge,
-                Self::TensorMedium,
-                Self::TensorHalves,
-                Self::TensorFlat,
-                Self::Short,
-                Self::Small,
-            ],
+            (_, 9..12 | u32::MAX) => &Self::ON_TENSOR_CORES,
+            // From 12.0 on a block has at most 99 KiB of shared memory.
+            (_, 12..) => Self::ON_TENSOR_CORES.split_at(1).1,
+            (_, 8) => Self::ON_TENSOR_CORES.split_at(2).1,
             _ => &[Self::Double, Self::Short, Self::Small],
         }
     }
 
-    /// Whether it takes products of elements of `bytes` bytes with sums of `k` products; if alpha is zero there are none.
-    /// Those of [`Kernel::Short`] are few, and where B is contiguous along k it takes [`MOST_SHORT_ACROSS`] at most;
-    /// those of [`Kernel::TensorBulk`] are not empty.
+    /// Whether it takes products of elements of `bytes` bytes with sums of `k` products; if alpha is zero there are
+    /// none. Those of [`Kernel::Short`] are few, and where B is contiguous along k it takes [`MOST_SHORT_ACROSS`] at
+    /// most; those of [`Kernel::TensorBulk`] are not empty.
     pub fn takes(self, bytes: usize, k: usize, across: bool) -> bool {
         let most = if across { MOST_SHORT_ACROSS } else { MOST_SHORT };
         let older = Some(Capability::new(7, 5));
