@@ -20,15 +20,21 @@ const MORE: &str = "cegijklmnoqtwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// Registers of a letter: their numbers have two digits.
 const EACH: usize = 100;
 
+/// The digits of labels, in that order.
+const DIGITS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
 /// The text of an item without indentation, with short names of parameters (`a0`), labels (`$1`), dynamic shared memory
-/// (`sh`) and registers (`r1`, and with other letters where there are many), those of registers that are used most
-/// being the shortest.
+/// (`sh`) and registers (`r1`, and with other letters where there are many), those of labels and registers that are
+/// used most being the shortest.
 pub(crate) fn compact(item: &Item) -> String {
     let text = spaces(&item.text)
         .replace(&format!("{}_param_", item.name), "a")
         .replace("$L__BB_", "$")
+        // Of the two only what may diverge can differ, and a branch without a predicate does not.
+        .replace("\nbra.uni $", "\nbra $")
         .replace(DYNAMIC, "sh")
         .replace(".ptr .align 1 ", "");
+    let text = labels(&text);
     let Registers { names, letters } = registers(&text);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
@@ -123,7 +129,48 @@ fn registers(text: &str) -> Registers {
     Registers { names, letters }
 }
 
-/// Lines without spaces around them, one space between words, none behind commas. Strings stay as they are.
+/// The text with short names of labels: those that stand there most often have one digit of [`DIGITS`].
+fn labels(text: &str) -> String {
+    let mut order: Vec<(&str, usize)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for label in text.match_indices('$').filter_map(|(at, _)| label(&text[at + 1..])) {
+        let place = *places.entry(label).or_insert_with(|| {
+            order.push((label, 0));
+            order.len() - 1
+        });
+        order[place].1 += 1;
+    }
+    // Stable: as often used, they stay in the order of the text.
+    order.sort_by_key(|(_, uses)| std::cmp::Reverse(*uses));
+    let names: HashMap<&str, String> =
+        order.iter().enumerate().map(|(number, (label, _))| (*label, digits(number))).collect();
+    let mut parts = text.split('$');
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        out.push('$');
+        match label(part) {
+            Some(label) => out.extend([names[label].as_str(), &part[label.len()..]]),
+            None => out.push_str(part),
+        }
+    }
+    out
+}
+
+/// The label that a text behind a dollar sign begins with, but for the names of tables of them (`$L_brx_0`).
+fn label(text: &str) -> Option<&str> {
+    let name = &text[..text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len())];
+    (!name.is_empty() && !name.contains('_')).then_some(name)
+}
+
+/// A number in [`DIGITS`].
+fn digits(number: usize) -> String {
+    let last = char::from(DIGITS[number % DIGITS.len()]);
+    let before = number / DIGITS.len();
+    if before == 0 { last.to_string() } else { format!("{}{last}", digits(before)) }
+}
+
+/// Lines without spaces around them, one space between words, none behind commas, semicolons and opening braces or
+/// before closing ones. Strings stay as they are.
 fn spaces(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
@@ -131,8 +178,11 @@ fn spaces(text: &str) -> String {
         for c in line.trim().chars() {
             is_quoted ^= c == '"';
             if is_quoted || !c.is_whitespace() {
+                if c == '}' && !is_quoted && out.ends_with(' ') {
+                    out.pop();
+                }
                 out.push(c);
-            } else if !out.ends_with([' ', ',']) {
+            } else if !out.ends_with([' ', ',', ';', '{']) {
                 out.push(' ');
             }
         }
@@ -157,13 +207,15 @@ mod tests {
         let text = ".visible .entry k(\n\t.param .u64 .ptr .align 1 k_param_0,\n\t.param .u32 k_param_1\n)\n{\n\t.reg .pred \t%p<2>;\n\
                     \t.reg .b16 \t%rs<3>;\n\t.reg .b32 \t%r<4>;\n\t.reg .b64 \t%rd<12>;\n\t.reg .b64 \t%SPL;\n\
                     $L__BB_10:\n\t.pragma \"no  unroll\";\n\tld.param.b64 \t%rd11, [k_param_0];\n\tst.v2.b32 [%rd11+4], {%r1, %r2};\n\
-                    \tmov.u32 \t%r3, %tid.x;\n\tcvt.u16.u32 \t%rs2, %r3;\n\tadd.s32 %r3,%r3,%r2;\n\t@%p1 bra \t$L__BB_10;\n\tmov.b64 %SPL, %rdx;\n}";
+                    \tmov.u32 \t%r3, %tid.x;\n\tcvt.u16.u32 \t%rs2, %r3;\n\tadd.s32 %r3,%r3,%r2;\n\t@%p1 bra \t$L__BB_10;\n\tmov.b64 %SPL, %rdx;\n\
+                    { .reg .pred p; @p bra $L__BB_2; }\nbra.uni $L__BB_2;\n@%p1 bra.uni $L__BB_2;\n$L__BB_2:\n}";
         assert_eq!(
             compacted(text),
             ".visible .entry k(\n.param .u64 a0,\n.param .u32 a1\n)\n{\n.reg .pred p<1>;\n\
              .reg .b16 h<1>;\n.reg .b32 r<3>;\n.reg .b64 d<1>;\n.reg .b64 %SPL;\n\
-             $10:\n.pragma \"no  unroll\";\nld.param.b64 d0,[a0];\nst.v2.b32 [d0+4],{r2,r1};\n\
-             mov.u32 r0,%tid.x;\ncvt.u16.u32 h0,r0;\nadd.s32 r0,r0,r1;\n@p0 bra $10;\nmov.b64 %SPL,%rdx;\n}"
+             $1:\n.pragma \"no  unroll\";\nld.param.b64 d0,[a0];\nst.v2.b32 [d0+4],{r2,r1};\n\
+             mov.u32 r0,%tid.x;\ncvt.u16.u32 h0,r0;\nadd.s32 r0,r0,r1;\n@p0 bra $1;\nmov.b64 %SPL,%rdx;\n\
+             {.reg .pred p;@p bra $0;}\nbra $0;\n@p0 bra.uni $0;\n$0:\n}"
         );
     }
 
@@ -182,6 +234,21 @@ mod tests {
     }
 
     #[test]
+    fn many_labels_have_letters_and_tables_of_them_keep_their_names() {
+        let places: String = (0..70).map(|label| format!("$L__BB_{label}:\n")).collect();
+        let text = compacted(&format!(
+            ".visible .entry k()\n{{\n{places}$L_brx_0: .branchtargets $L__BB_3, $L__BB_69;\nbrx.idx %r1, $L_brx_0;\nbra.uni $L__BB_69;\n}}"
+        ));
+        assert!(text.contains("$L_brx_0: .branchtargets $1,$0;\nbrx.idx r0,$L_brx_0;\nbra $0;\n"), "{text}");
+        // The two that stand there more often come first; sixty-two have one digit.
+        assert!(text.contains("{\n$2:\n$3:\n$4:\n$1:\n$5:\n"), "{text}");
+        assert!(text.contains("$Z:\n$10:\n$11:\n"), "{text}");
+        let names: std::collections::HashSet<&str> =
+            text.lines().filter_map(|line| line.strip_prefix('$')?.strip_suffix(':')).collect();
+        assert_eq!(names.len(), 70);
+    }
+
+    #[test]
     fn dynamic_shared_memory_has_a_short_name() {
         let text = ".extern .shared .align 16 .b8 gpu_launch_sized_workgroup_mem[];\n";
         assert_eq!(compacted(text), ".extern .shared .align 16 .b8 sh[];");
@@ -189,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_compact_text_stays_as_it_is() {
-        let text = ".visible .entry k(\n.param .u64 a0\n)\n{\n.reg .b64 d<1>;\n$1:\nld.param.b64 d0,[a0];\nbra.uni $1;\n}";
+        let text = ".visible .entry k(\n.param .u64 a0\n)\n{\n.reg .b64 d<1>;\n$0:\nld.param.b64 d0,[a0];\nbra $0;\n}";
         assert_eq!(compacted(text), text);
     }
 }
