@@ -2,11 +2,11 @@
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_linalg_kernels::{self as kernels, Scalar, elementwise, gemm, gemv, triangle};
-use gpu_std::float::Float;
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::Kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
+use crate::cpu::Registers;
 use crate::error::Error;
 use crate::plan;
 
@@ -15,7 +15,7 @@ pub trait Element: gpu_core::Element + Scalar<Sum: gpu_core::Element> + sealed::
 
 /// A type of elements that are computed with as they are: `f32`, `f64`.
 pub trait RealElement:
-    Element + Float + Into<f64> + Scalar<Sum = Self> + sealed::MatrixKernels + sealed::ProductKernels
+    Element + Registers + Into<f64> + Scalar<Sum = Self> + sealed::MatrixKernels + sealed::ProductKernels
 {
 }
 

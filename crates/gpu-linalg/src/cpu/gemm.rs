@@ -7,23 +7,18 @@
 
 use core::ops::Range;
 
-use gpu_std::float::Float;
 use rayon::prelude::*;
 
+use super::lanes::Registers;
+use super::panel::{Buffers, COLUMNS, Panel};
 use super::{launch, thin};
 use crate::api::Triangle;
-use crate::matrix::{BatchLayout, Layout, Order};
+use crate::matrix::{BatchLayout, Order};
 use crate::plan::gemm::{Split, Sums};
 use crate::reference::finish;
 
-/// The most rows of C of a task: with [`DEPTH`] a block of A that fits the second-level cache.
+/// The most rows of C of a task: with [`DEPTH`](super::panel::DEPTH) a block of A that fits the second-level cache.
 const ROWS: usize = 384;
-/// Elements of the sums of a block.
-const DEPTH: usize = 192;
-/// Columns of C of which the sums are kept from one block of A to the next, so that A is packed once for all of them.
-const COLUMNS: usize = 2048;
-/// Columns of a block of B: with [`DEPTH`] another half of that cache.
-const BLOCK: usize = 256;
 /// So many times as many columns as rows are cut into panels of columns, which pack B once, where one panel of rows
 /// holds all of A.
 const WIDE: usize = 2;
@@ -37,7 +32,7 @@ const SERIAL: usize = 3_000_000;
 ///
 /// # Panics
 /// Where shapes do not fit together, or a slice is shorter than its batch.
-pub(crate) fn product<T: Float>(
+pub(crate) fn product<T: Registers>(
     of: (Option<Triangle>, Sums),
     alpha: T,
     a: (&[T], BatchLayout),
@@ -52,7 +47,7 @@ pub(crate) fn product<T: Float>(
 pub(super) type Compute<T> = fn(&Panel<'_, T>, &mut Buffers<T>, &mut [&mut [T]]);
 
 /// [`product`], its panels computed by `compute`.
-pub(super) fn gemm_with<T: Float>(
+pub(super) fn gemm_with<T: Registers>(
     compute: Compute<T>,
     (triangle, sums): (Option<Triangle>, Sums),
     alpha: T,
@@ -96,7 +91,7 @@ pub(super) fn gemm_with<T: Float>(
 }
 
 /// Computes `whole` by panels of rows.
-fn by_rows<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
+fn by_rows<T: Registers>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
     // As many tasks for every thread, and those as large as may be: each packs all of B for itself.
     let (m, threads) = (whole.rows.len(), rayon::current_num_threads());
     let tasks = threads * m.div_ceil(ROWS * threads);
@@ -111,7 +106,7 @@ fn by_rows<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
 
 /// Computes a triangle of `whole` by panels of rows: what is beside the diagonal, and the square on it in memory of its
 /// own.
-fn of_triangle<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Triangle, c: &mut [T]) {
+fn of_triangle<T: Registers>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Triangle, c: &mut [T]) {
     let n = whole.columns;
     let (alpha, beta) = whole.factors;
     let panel = |rows: Range<usize>, columns: Range<usize>| {
@@ -150,7 +145,7 @@ fn of_triangle<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Tr
 }
 
 /// Computes `whole`, of few rows, by panels of columns.
-fn by_columns<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
+fn by_columns<T: Registers>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
     let width = whole.columns.div_ceil(rayon::current_num_threads()).next_multiple_of(32).min(COLUMNS);
     let mut tasks: Vec<Vec<&mut [T]>> = (0..whole.columns).step_by(width).map(|_| Vec::new()).collect();
     for line in c.chunks_mut(whole.leading) {
@@ -169,156 +164,4 @@ fn by_columns<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) 
 /// The rows of a row-major matrix.
 fn lines<T>(c: &mut [T], leading: usize) -> Vec<&mut [T]> {
     c.chunks_mut(leading).collect()
-}
-
-/// Memory that a task leaves to the next.
-#[derive(Default)]
-pub(super) struct Buffers<T> {
-    a: Vec<T>,
-    b: Vec<T>,
-    sums: Vec<T>,
-    totals: Vec<T>,
-}
-
-/// Some rows of a row-major C, and what they are made of.
-#[derive(Clone)]
-pub(super) struct Panel<'a, T> {
-    a: (&'a [T], Layout),
-    b: (&'a [T], Layout),
-    rows: Range<usize>,
-    columns: usize,
-    depth: usize,
-    split: Split,
-    leading: usize,
-    factors: (T, T),
-}
-
-impl<T: Float> Panel<'_, T> {
-    /// Computes the panel, `c` being its rows, in tiles of `M` × `N` elements.
-    #[inline(always)]
-    pub(super) fn compute<const M: usize, const N: usize>(
-        &self,
-        buffers: &mut Buffers<T>,
-        c: &mut [&mut [T]],
-    ) {
-        let row_tiles = self.rows.len().div_ceil(M);
-        for columns in blocks(0..self.columns, COLUMNS) {
-            let len = row_tiles * M * columns.len().next_multiple_of(N);
-            buffers.totals.clear();
-            for part in self.split.ranges(self.depth) {
-                buffers.sums.clear();
-                buffers.sums.resize(len, T::ZERO);
-                for ks in blocks(part, DEPTH) {
-                    self.add::<M, N>(buffers, ks, columns.clone());
-                }
-                // Parts are added in ascending order, the second one to the first.
-                if buffers.totals.is_empty() {
-                    core::mem::swap(&mut buffers.totals, &mut buffers.sums);
-                } else {
-                    buffers
-                        .totals
-                        .iter_mut()
-                        .zip(&buffers.sums)
-                        .for_each(|(total, &sum)| *total = *total + sum);
-                }
-            }
-            self.write::<M, N>(c, columns, &buffers.totals);
-        }
-    }
-
-    /// Adds the products of some k to the sums of some columns.
-    #[inline(always)]
-    fn add<const M: usize, const N: usize>(
-        &self,
-        buffers: &mut Buffers<T>,
-        ks: Range<usize>,
-        columns: Range<usize>,
-    ) {
-        // A's rows are to it what B's columns are.
-        pack::<T, M>(&mut buffers.a, self.a.0, self.a.1.transposed(), ks.clone(), self.rows.clone());
-        let mut sums = buffers.sums.as_chunks_mut::<N>().0.as_chunks_mut::<M>().0.iter_mut();
-        for columns in blocks(columns, BLOCK) {
-            pack::<T, N>(&mut buffers.b, self.b.0, self.b.1, ks.clone(), columns);
-            for b in buffers.b.chunks_exact(ks.len() * N) {
-                for (a, sums) in buffers.a.chunks_exact(ks.len() * M).zip(&mut sums) {
-                    add_products(a, b, sums);
-                }
-            }
-        }
-    }
-
-    /// Writes the columns of C whose sums these are.
-    #[inline(always)]
-    fn write<const M: usize, const N: usize>(&self, c: &mut [&mut [T]], columns: Range<usize>, sums: &[T]) {
-        let (alpha, beta) = self.factors;
-        let row_tiles = self.rows.len().div_ceil(M);
-        for (row, c) in c.iter_mut().enumerate() {
-            for (tile, c) in c[columns.clone()].chunks_mut(N).enumerate() {
-                let sums = &sums[((tile * row_tiles + row / M) * M + row % M) * N..][..N];
-                for (c, &sum) in c.iter_mut().zip(sums) {
-                    *c = finish(alpha, sum, beta, || *c);
-                }
-            }
-        }
-    }
-}
-
-/// `range` in pieces of `size`, the last one shorter.
-fn blocks(range: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
-    let end = range.end;
-    range.step_by(size).map(move |start| start..(start + size).min(end))
-}
-
-/// Copies the columns of a block of a matrix, `N` side by side and k after k; what is beyond the last column is zero.
-#[inline(always)]
-fn pack<T: Float, const N: usize>(
-    packed: &mut Vec<T>,
-    matrix: &[T],
-    layout: Layout,
-    ks: Range<usize>,
-    columns: Range<usize>,
-) {
-    packed.clear();
-    packed.resize(columns.len().next_multiple_of(N) * ks.len(), T::ZERO);
-    for (tile, packed) in packed.chunks_exact_mut(ks.len() * N).enumerate() {
-        let first = columns.start + tile * N;
-        let width = N.min(columns.end - first);
-        let (packed, _) = packed.as_chunks_mut::<N>();
-        if layout.order() == Order::RowMajor {
-            for (k, packed) in ks.clone().zip(packed) {
-                let line = &matrix[layout.index(k, first)..];
-                match line.first_chunk::<N>() {
-                    // Of a length that is known a copy is a few instructions.
-                    Some(line) if width == N => *packed = *line,
-                    _ => packed[..width].copy_from_slice(&line[..width]),
-                }
-            }
-        } else {
-            for column in 0..width {
-                let line = &matrix[layout.index(ks.start, first + column)..][..ks.len()];
-                for (packed, &value) in packed.iter_mut().zip(line) {
-                    packed[column] = value;
-                }
-            }
-        }
-    }
-}
-
-/// Adds to a tile's sums, k after k, the products of `M` elements of A and `N` of B.
-#[inline(always)]
-pub(super) fn add_products<T: Float, const M: usize, const N: usize>(
-    a: &[T],
-    b: &[T],
-    sums: &mut [[T; N]; M],
-) {
-    // In registers meanwhile.
-    let mut tile = *sums;
-    for (a, b) in a.as_chunks::<M>().0.iter().zip(b.as_chunks::<N>().0) {
-        for i in 0..M {
-            for j in 0..N {
-                tile[i][j] = a[i].mul_add(b[j], tile[i][j]);
-            }
-        }
-    }
-    *sums = tile;
 }

@@ -1,11 +1,12 @@
-//! Launches panels with the widest vectors that the machine has, found out at run time: the only unsafe code here.
+//! Launches panels with the widest vectors that the machine has, found out at run time: with their [registers](super::lanes), the only unsafe code here.
 
 use gpu_std::float::Float;
 
-use super::gemm::{Buffers, Panel};
+use super::lanes::{Portable, Registers};
+use super::panel::{Buffers, Panel};
 
 /// Computes a panel's part of C with the instructions at hand, and tiles of as many elements as their registers hold.
-pub(super) fn compute<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
+pub(super) fn compute<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
     #[cfg(target_arch = "x86_64")]
     {
         if std::is_x86_feature_detected!("avx512f") {
@@ -67,32 +68,41 @@ fn tiles_avx2<T: Float, W: Tiles>(work: W) -> W::Output {
 }
 
 /// With what every machine has.
-fn portable<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
-    by_size::<T, 6, 8, 4>(panel, buffers, c);
+fn portable<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
+    panel.compute::<Portable<T>, 4, 2>(buffers, c);
 }
 
 /// 24 of 32 registers of 64 bytes for sums.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-fn avx512<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
-    by_size::<T, 12, 32, 16>(panel, buffers, c);
+fn avx512<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
+    panel.compute::<T::Avx512, 12, 2>(buffers, c);
 }
 
 /// 12 of 16 registers of 32 bytes for sums.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn avx2<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
-    by_size::<T, 6, 16, 8>(panel, buffers, c);
+fn avx2<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
+    panel.compute::<T::Avx2, 4, 3>(buffers, c);
 }
 
-/// Tiles of `M` rows, and of `N4` columns of elements of 4 bytes, `N8` of others.
+/// Adds to a tile's sums, k after k, the products of `M` elements of A and `N` of B.
 #[inline(always)]
-fn by_size<T: Float, const M: usize, const N4: usize, const N8: usize>(
-    panel: &Panel<'_, T>,
-    buffers: &mut Buffers<T>,
-    c: &mut [&mut [T]],
+pub(super) fn add_products<T: Float, const M: usize, const N: usize>(
+    a: &[T],
+    b: &[T],
+    sums: &mut [[T; N]; M],
 ) {
-    if size_of::<T>() == 4 { panel.compute::<M, N4>(buffers, c) } else { panel.compute::<M, N8>(buffers, c) }
+    // In registers meanwhile.
+    let mut tile = *sums;
+    for (a, b) in a.as_chunks::<M>().0.iter().zip(b.as_chunks::<N>().0) {
+        for i in 0..M {
+            for j in 0..N {
+                tile[i][j] = a[i].mul_add(b[j], tile[i][j]);
+            }
+        }
+    }
+    *sums = tile;
 }
 
 #[cfg(test)]
@@ -105,7 +115,7 @@ mod tests {
     use crate::reference;
 
     /// Every set of instructions that this machine has.
-    fn ways<T: Float>() -> Vec<(&'static str, Compute<T>)> {
+    fn ways<T: Registers>() -> Vec<(&'static str, Compute<T>)> {
         let mut ways: Vec<(&str, Compute<T>)> = vec![("portable", portable), ("best", compute)];
         #[cfg(target_arch = "x86_64")]
         if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
@@ -127,7 +137,7 @@ mod tests {
             .collect()
     }
 
-    fn check<T: Float + PartialEq>(of: fn(f64) -> T) {
+    fn check<T: Registers + PartialEq>(of: fn(f64) -> T) {
         // Around the ends of tiles, of blocks of rows, columns and k, and of what is packed at a time.
         for (m, n, k) in [
             (1, 1, 0),

@@ -4,8 +4,7 @@ use gpu_core::cores;
 use gpu_level3_kernels::{BLOCK, SQUARE, Solve};
 use gpu_std::float::Float;
 
-use super::gemm::add_products;
-use super::launch::{Tiles, by_tiles};
+use super::launch::{Tiles, add_products, by_tiles};
 use crate::plan::level3::Form;
 
 const ROWS: usize = BLOCK as usize;

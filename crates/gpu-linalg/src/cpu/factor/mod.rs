@@ -10,7 +10,7 @@ mod whole;
 
 use gpu_factor_kernels::Root;
 
-use super::gemm::add_products;
+use super::launch::add_products;
 use crate::reference::factor::pivot;
 
 pub(crate) use large::large;

@@ -1,0 +1,163 @@
+//! Copies of blocks of matrices in the order in which tiles of registers read them: both factors of a product
+//! (Goto and van de Geijn, *Anatomy of High-Performance Matrix Multiplication*, ACM TOMS 34(3), 2008, section 4).
+
+use core::ops::Range;
+
+use super::lanes::{Registers, TURNED};
+use super::panel::DEPTH;
+use super::tile::MOST_LANES;
+use crate::matrix::{Layout, Order};
+
+/// Copies the columns of a block of a matrix to tiles of `n` columns, side by side and k after k, of which the last one
+/// may have fewer, a multiple of `least`; what is beyond the last column is zero.
+#[inline(always)]
+pub(super) fn pack<T: Registers>(
+    packed: &mut Vec<T>,
+    [n, least]: [usize; 2],
+    matrix: (&[T], Layout),
+    ks: Range<usize>,
+    columns: Range<usize>,
+) {
+    // Tiles are read by registers, the last one beyond its end.
+    let len = columns.len().next_multiple_of(n) * ks.len() + MOST_LANES;
+    if packed.len() < len {
+        packed.resize(len, T::ZERO);
+    }
+    let (whole, rest) = packed.split_at_mut(columns.len() / n * n * ks.len());
+    let last = columns.end - columns.len() % n..columns.end;
+    if whole.is_empty() {
+        // Neither tiles nor their lines have a length then.
+    } else if matrix.1.order() == Order::RowMajor {
+        lines(whole, n, matrix, ks.clone(), columns.start..last.start);
+    } else {
+        for (tile, packed) in whole.chunks_exact_mut(ks.len() * n).enumerate() {
+            let first = columns.start + tile * n;
+            turned(packed, n, matrix, ks.clone(), first..first + n);
+        }
+    }
+    if !last.is_empty() {
+        let n = last.len().next_multiple_of(least);
+        part(rest, n, matrix, ks, last);
+    }
+}
+
+/// One tile that is not full.
+#[inline(always)]
+fn part<T: Registers>(
+    packed: &mut [T],
+    n: usize,
+    matrix: (&[T], Layout),
+    ks: Range<usize>,
+    columns: Range<usize>,
+) {
+    if matrix.1.order() == Order::ColumnMajor {
+        return turned(packed, n, matrix, ks, columns);
+    }
+    for (k, packed) in ks.zip(packed.chunks_exact_mut(n)) {
+        let line = &matrix.0[matrix.1.index(k, columns.start)..][..columns.len()];
+        packed[..line.len()].copy_from_slice(line);
+        packed[line.len()..].fill(T::ZERO);
+    }
+}
+
+/// Full tiles of a row-major matrix, line after line: so that memory is read in its order.
+#[inline(always)]
+fn lines<T: Registers>(
+    packed: &mut [T],
+    n: usize,
+    (matrix, layout): (&[T], Layout),
+    ks: Range<usize>,
+    columns: Range<usize>,
+) {
+    for (number, k) in ks.clone().enumerate() {
+        let line = &matrix[layout.index(k, columns.start)..][..columns.len()];
+        for (tile, line) in line.chunks_exact(n).enumerate() {
+            packed[(tile * ks.len() + number) * n..][..n].copy_from_slice(line);
+        }
+    }
+}
+
+/// A tile of a column-major matrix, which is turned.
+#[inline(always)]
+fn turned<T: Registers>(
+    packed: &mut [T],
+    n: usize,
+    (matrix, layout): (&[T], Layout),
+    ks: Range<usize>,
+    columns: Range<usize>,
+) {
+    let none = [T::ZERO; DEPTH];
+    let whole = ks.len() / TURNED * TURNED;
+    debug_assert!(n.is_multiple_of(TURNED));
+    for first in (0..n).step_by(TURNED) {
+        let lines: [&[T]; TURNED] = core::array::from_fn(|line| {
+            let column = columns.start + first + line;
+            if column < columns.end {
+                &matrix[layout.index(ks.start, column)..][..ks.len()]
+            } else {
+                &none[..ks.len()]
+            }
+        });
+        for k in (0..whole).step_by(TURNED) {
+            let block = core::array::from_fn(|line| lines[line][k..].first_chunk().expect("so many follow"));
+            T::turn(block, &mut packed[k * n + first..], n);
+        }
+        for k in whole..ks.len() {
+            for line in 0..TURNED {
+                packed[k * n + first + line] = lines[line][k];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The packed copy of a matrix whose elements are their row and column, element by element.
+    fn check([n, least]: [usize; 2], ks: Range<usize>, columns: Range<usize>, order: Order) {
+        let layout = match order {
+            Order::RowMajor => Layout::row_major(40, 70),
+            Order::ColumnMajor => Layout::column_major(40, 70),
+        };
+        let layout = layout.expect("it is small");
+        let layout = layout.with_leading_dimension(layout.leading_dimension() + 3).expect("it is small");
+        let mut matrix = vec![f64::NAN; layout.span()];
+        for row in 0..40 {
+            for column in 0..70 {
+                matrix[layout.index(row, column)] = (row * 100 + column) as f64;
+            }
+        }
+        // What was there before does not show.
+        let mut packed = vec![f64::NAN; 7];
+        pack(&mut packed, [n, least], (&matrix, layout), ks.clone(), columns.clone());
+        let mut values = packed.into_iter();
+        let whole = columns.end - columns.len() % n; // of the last tile, if it has fewer
+        for first in columns.clone().step_by(n) {
+            let width = if first == whole { (columns.end - first).next_multiple_of(least) } else { n };
+            for k in ks.clone() {
+                for column in first..first + width {
+                    let expected = if column < columns.end { (k * 100 + column) as f64 } else { 0.0 };
+                    assert_eq!(
+                        values.next(),
+                        Some(expected),
+                        "{order:?}, {ks:?}, {columns:?}: {k}, {column}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_element_has_its_place() {
+        for order in [Order::RowMajor, Order::ColumnMajor] {
+            for ks in [0..1, 3..11, 1..40, 5..5] {
+                for columns in [0..70, 3..3, 2..14, 1..18, 5..12, 0..33, 9..55] {
+                    for n in [[4, 4], [8, 4], [12, 4], [12, 12], [16, 8], [32, 16]] {
+                        check(n, ks.clone(), columns.clone(), order);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Some rows of a product of matrices on one core: blocks that fit the caches, tiles that fit the registers.
+
+use core::ops::Range;
+
+use super::lanes::{Lanes, Registers, TURNED};
+use super::pack::pack;
+use super::tile::Tile;
+use crate::matrix::Layout;
+use crate::plan::gemm::Split;
+
+/// Elements of the sums of a block.
+pub(super) const DEPTH: usize = 128;
+/// Columns of C of which the sums are kept from one block of A to the next, so that A is packed once for all of them.
+pub(super) const COLUMNS: usize = 2048;
+/// Columns of a block of B: with [`DEPTH`] half of a second-level cache.
+const BLOCK: usize = 256;
+
+/// Products of an element of a block, below which it is written line by line.
+const LITTLE: usize = 64;
+/// Memory that a task leaves to the next.
+#[derive(Default)]
+pub(super) struct Buffers<T> {
+    a: Vec<T>,
+    b: Vec<T>,
+    /// Of the part of k that is at work, and of those before it.
+    sums: Vec<T>,
+    totals: Vec<T>,
+}
+
+/// Some rows of a row-major C, and what they are made of.
+#[derive(Clone)]
+pub(super) struct Panel<'a, T> {
+    pub(super) a: (&'a [T], Layout),
+    pub(super) b: (&'a [T], Layout),
+    pub(super) rows: Range<usize>,
+    pub(super) columns: usize,
+    pub(super) depth: usize,
+    pub(super) split: Split,
+    pub(super) leading: usize,
+    pub(super) factors: (T, T),
+}
+
+/// Some k of a product, and what of it they are.
+#[derive(Clone)]
+pub(super) struct Step {
+    pub(super) ks: Range<usize>,
+    /// Whether they begin and end a part, and whether that is the first and the last one.
+    pub(super) begins: bool,
+    pub(super) ends: bool,
+    pub(super) is_first: bool,
+    pub(super) is_last: bool,
+}
+
+impl<T: Registers> Panel<'_, T> {
+    /// Computes the panel, `c` being its rows, in tiles of `M` rows of `N` registers, of which the last ones are lower
+    /// and narrower.
+    #[inline(always)]
+    pub(super) fn compute<V: Lanes<T>, const M: usize, const N: usize>(
+        &self,
+        buffers: &mut Buffers<T>,
+        c: &mut [&mut [T]],
+    ) {
+        let n = N * V::LEN;
+        for columns in blocks(0..self.columns, COLUMNS / n * n) {
+            for part in self.split.ranges(self.depth) {
+                let (is_first, is_last) = (part.start == 0, part.end == self.depth);
+                let mut start = part.start;
+                // Where there are no k, C is still scaled; parts behind the end are none.
+                while start < part.end || self.depth == 0 {
+                    let end = part.end.min(start + DEPTH);
+                    let (begins, ends) = (start == part.start, end == part.end);
+                    let step = Step { ks: start..end, begins, ends, is_first, is_last };
+                    self.add::<V, M, N>(buffers, &step, columns.clone(), c);
+                    if ends {
+                        break;
+                    }
+                    start = end;
+                }
+                if is_last {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Adds the products of some k to the sums of some columns.
+    #[inline(always)]
+    fn add<V: Lanes<T>, const M: usize, const N: usize>(
+        &self,
+        Buffers { a, b, sums, totals }: &mut Buffers<T>,
+        step: &Step,
+        columns: Range<usize>,
+        c: &mut [&mut [T]],
+    ) {
+        let (depth, n) = (step.ks.len(), N * V::LEN);
+        let len = self.rows.len().next_multiple_of(M) * columns.len().next_multiple_of(n);
+        if !(step.begins && step.ends) && sums.len() < len {
+            sums.resize(len, T::ZERO);
+        }
+        if !(step.is_first && step.is_last) && totals.len() < len {
+            totals.resize(len, T::ZERO);
+        }
+        // A's rows are to it what B's columns are.
+        pack(a, [M, TURNED], (self.a.0, self.a.1.transposed()), step.ks.clone(), self.rows.clone());
+        let tiles = self.rows.len().div_ceil(M);
+        for block in blocks(columns.clone(), BLOCK / n * n) {
+            pack(b, [n, V::LEN], self.b, step.ks.clone(), block.clone());
+            let across = block.len().div_ceil(n);
+            for at in 0..tiles * across {
+                // Tiles below each other read the same of B, which stays near. With few products a tile it is writing
+                // that counts, and that is along the lines.
+                let (tile, number) =
+                    if depth < LITTLE { (at / across, at % across) } else { (at % tiles, at / tiles) };
+                let first = block.start + number * n;
+                let memory = ((first - columns.start) / n * tiles + tile) * M * n;
+                let rows = tile * M..c.len().min((tile + 1) * M);
+                let tile = Tile {
+                    a: &a[tile * depth * M..],
+                    b: &b[number * depth * n..],
+                    sums: sums.get_mut(memory..).unwrap_or_default(),
+                    totals: totals.get_mut(memory..).unwrap_or_default(),
+                    factors: self.factors,
+                    columns: first..block.end.min(first + n),
+                    step,
+                    c: &mut c[rows],
+                };
+                tile.compute::<V, M, N>();
+            }
+        }
+    }
+}
+
+/// `range` in pieces of `size`, the last one shorter.
+fn blocks(range: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(size).map(move |start| start..(start + size).min(end))
+}

@@ -1,0 +1,212 @@
+//! Tiles of a product of matrices whose sums are in registers.
+
+use core::ops::Range;
+
+use gpu_std::float::Float;
+
+use super::lanes::{Lanes, Registers, TURNED};
+use super::panel::Step;
+use crate::reference::finish;
+
+/// Elements of the widest registers, at most.
+pub(super) const MOST_LANES: usize = 16;
+/// Columns that registers may hold, at most.
+const MOST_DOWN: usize = 8;
+
+/// A tile of C, the factors of its products, and the memory that belongs to it.
+pub(super) struct Tile<'a, 'c, T> {
+    pub(super) a: &'a [T],
+    pub(super) b: &'a [T],
+    pub(super) sums: &'a mut [T],
+    pub(super) totals: &'a mut [T],
+    pub(super) factors: (T, T),
+    pub(super) columns: Range<usize>,
+    pub(super) step: &'a Step,
+    pub(super) c: &'a mut [&'c mut [T]],
+}
+
+impl<T: Registers> Tile<'_, '_, T> {
+    /// Computes as many rows and columns as it has, of at most `M` and `N` registers.
+    #[inline(always)]
+    pub(super) fn compute<V: Lanes<T>, const M: usize, const N: usize>(self) {
+        let (rows, columns) = (self.c.len().next_multiple_of(TURNED), self.columns.len());
+        let registers = columns.div_ceil(V::LEN);
+        // Instructions for each k: with few columns there are fewer where registers hold those.
+        let (along, down) = (rows * registers, columns.next_power_of_two() * M.div_ceil(V::LEN));
+        // What is beyond M and N is left out by the compiler.
+        if down < along && columns <= MOST_DOWN {
+            match (M.div_ceil(V::LEN), columns) {
+                (1, 1) => self.down::<V, 1, 1>(rows),
+                (1, 2) => self.down::<V, 2, 1>(rows),
+                (1, 3..=4) => self.down::<V, 4, 1>(rows),
+                (1, _) => self.down::<V, 8, 1>(rows),
+                (_, 1) => self.down::<V, 1, 2>(rows),
+                (_, 2) => self.down::<V, 2, 2>(rows),
+                (_, _) => self.down::<V, 4, 2>(rows),
+            }
+            return;
+        }
+        match (rows / TURNED, registers) {
+            (1, 1) => self.along::<V, 4, 1>(),
+            (1, 2) => self.along::<V, 4, 2>(),
+            (1, _) if N == 3 => self.along::<V, 4, 3>(),
+            (2, 1) if M == 12 => self.along::<V, 8, 1>(),
+            (2, 2) if M == 12 => self.along::<V, 8, 2>(),
+            (3, 1) if M == 12 => self.along::<V, 12, 1>(),
+            (3, 2) if M == 12 => self.along::<V, 12, 2>(),
+            size => unreachable!("tiles of {size:?} where they have {M} rows of {N}"),
+        }
+    }
+
+    /// The sums of `M` rows, each in `N` registers.
+    #[inline(always)]
+    fn along<V: Lanes<T>, const M: usize, const N: usize>(self) {
+        let Self { a, b, sums: memory, totals, factors, columns, step, c } = self;
+        let mut tile = begin::<T, V, M, N>(step, memory);
+        // In registers meanwhile. No closures here: they would be functions of their own, compiled for the oldest
+        // machines.
+        let mut sums = tile;
+        let (a, _) = a.as_chunks::<M>();
+        for (a, b) in a[..step.ks.len()].iter().zip(b.chunks_exact(N * V::LEN)) {
+            let mut line = [V::splat(T::ZERO); N];
+            for j in 0..N {
+                line[j] = V::load(&b[j * V::LEN..]);
+            }
+            for i in 0..M {
+                let a = V::splat(a[i]);
+                for j in 0..N {
+                    sums[i][j] = line[j].mul_add(a, sums[i][j]);
+                }
+            }
+        }
+        tile = sums;
+        if !end(step, &mut tile, memory, totals) {
+            return;
+        }
+        if c.len() == M && columns.len() == N * V::LEN {
+            // From registers, without being in memory first.
+            for i in 0..M {
+                let c = &mut c[i][columns.clone()];
+                for j in 0..N {
+                    finish_some(factors, tile[i][j], &mut c[j * V::LEN..][..V::LEN]);
+                }
+            }
+            return;
+        }
+        for (c, sums) in c.iter_mut().zip(&tile) {
+            for (c, &sums) in c[columns.clone()].chunks_mut(V::LEN).zip(sums) {
+                finish_some(factors, sums, c);
+            }
+        }
+    }
+
+    /// The sums of `N` columns, each in `Q` registers, of which the last elements may be what follows in A.
+    #[inline(always)]
+    fn down<V: Lanes<T>, const N: usize, const Q: usize>(self, rows: usize) {
+        let Self { a, b, sums: memory, totals, factors: (alpha, beta), columns, step, c } = self;
+        let width = columns.len().next_multiple_of(V::LEN);
+        let mut tile = begin::<T, V, N, Q>(step, memory);
+        let mut sums = tile;
+        for (k, b) in (0..step.ks.len()).zip(b.chunks_exact(width)) {
+            let mut line = [V::splat(T::ZERO); Q];
+            for q in 0..Q {
+                line[q] = V::load(&a[k * rows + q * V::LEN..]);
+            }
+            for j in 0..N {
+                let b = V::splat(b[j]);
+                for q in 0..Q {
+                    sums[j][q] = line[q].mul_add(b, sums[j][q]);
+                }
+            }
+        }
+        tile = sums;
+        if !end(step, &mut tile, memory, totals) {
+            return;
+        }
+        for (column, sums) in columns.zip(&tile) {
+            for (sums, c) in sums.iter().zip(c.chunks_mut(V::LEN)) {
+                let mut few = [T::ZERO; MOST_LANES];
+                sums.store(&mut few);
+                for (c, &sum) in c.iter_mut().zip(&few) {
+                    c[column] = finish(alpha, sum, beta, || c[column]);
+                }
+            }
+        }
+    }
+}
+
+/// The sums of the k before these, of the same part.
+#[inline(always)]
+fn begin<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
+    step: &Step,
+    memory: &[T],
+) -> [[V; N]; M] {
+    let mut tile = [[V::splat(T::ZERO); N]; M];
+    if !step.begins {
+        read(&mut tile, memory);
+    }
+    tile
+}
+
+/// Keeps sums in memory until their part ends, those of parts until the last one does: then they are whole.
+#[inline(always)]
+fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
+    step: &Step,
+    tile: &mut [[V; N]; M],
+    memory: &mut [T],
+    totals: &mut [T],
+) -> bool {
+    if !step.ends {
+        write(tile, memory);
+        return false;
+    }
+    // Parts are added in ascending order, the second one to the first.
+    if !step.is_first {
+        let mut total = *tile;
+        read(&mut total, totals);
+        for i in 0..M {
+            for j in 0..N {
+                tile[i][j] = total[i][j].plus(tile[i][j]);
+            }
+        }
+    }
+    if !step.is_last {
+        write(tile, totals);
+    }
+    step.is_last
+}
+
+/// Reads a tile from memory of its own.
+#[inline(always)]
+fn read<T, V: Lanes<T>, const M: usize, const N: usize>(tile: &mut [[V; N]; M], memory: &[T]) {
+    for (part, memory) in tile.as_flattened_mut().iter_mut().zip(memory.chunks_exact(V::LEN)) {
+        *part = V::load(memory);
+    }
+}
+
+/// Writes a tile to memory of its own.
+#[inline(always)]
+fn write<T, V: Lanes<T>, const M: usize, const N: usize>(tile: &[[V; N]; M], memory: &mut [T]) {
+    for (part, memory) in tile.as_flattened().iter().zip(memory.chunks_exact_mut(V::LEN)) {
+        part.store(memory);
+    }
+}
+
+/// [`finish`] of a register's elements, or of the first of them where `c` has fewer.
+#[inline(always)]
+fn finish_some<T: Float, V: Lanes<T>>((alpha, beta): (T, T), sums: V, c: &mut [T]) {
+    if c.len() < V::LEN {
+        let mut few = [T::ZERO; MOST_LANES];
+        sums.store(&mut few);
+        for (c, &sum) in c.iter_mut().zip(&few) {
+            *c = finish(alpha, sum, beta, || *c);
+        }
+        return;
+    }
+    let (sums, alpha) = (sums.plus(V::splat(T::ZERO)), V::splat(alpha));
+    if beta == T::ZERO {
+        alpha.times(sums).store(c);
+    } else {
+        sums.mul_add(alpha, V::splat(beta).times(V::load(c))).store(c);
+    }
+}
