@@ -46,6 +46,7 @@ pub struct Walk {
 /// hence less than the distance of `n / d` to the next whole number (Granlund and Montgomery, PLDI 1994, theorem
 /// 4.2).
 pub const fn divisor(d: u32) -> (u32, u32) {
+    // Mutants: of 1 both say 0.
     let log = if d <= 1 { 0 } else { 32 - (d - 1).leading_zeros() };
     ((1u64 << (31 + log)).div_ceil(if d == 0 { 1 } else { d as u64 }) as u32, 31 + log)
 }

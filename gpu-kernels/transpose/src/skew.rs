@@ -55,6 +55,7 @@ impl Skew {
         assert!(
             rows.is_multiple_of(8 * vector) && rows.is_multiple_of(slack) && slack.is_multiple_of(vector)
         );
+        // Mutants: there are more.
         assert!(vectors.is_power_of_two() && vectors >= 8);
         let shared_bytes = SharedLayout::new().array::<u8>((rows + slack) * vectors * 16).bytes();
         Self { rows, columns: vectors * vector - (vector - 1), slack, shared_bytes }
@@ -213,6 +214,7 @@ fn move_tile<U: Narrow, const R: u32, const S: u32, const LV: u32, const STEPS: 
 
     // ---- out: a warp takes eight vectors of each of four columns
     let elements = tile.cast::<U>();
+    // Mutants: 4 / 4 is 1.
     let spread = if bytes < 4 { 4 / bytes } else { 1 };
     let columns = LV * vector - (vector - 1);
     let blocks = columns.div_ceil(4 * spread) * spread;

@@ -68,8 +68,11 @@ pub const SKEW_B8: Skew = {
         THREADS == VECTORS * BAND
             && WARPS == 8
             && GROUPS * GROUP == BANDS
+            // Mutants: there is room to spare, or it does not compile.
             && COLUMNS + 15 <= ROW
+            // Mutants: as above.
             && ROWS <= ROW
+            // Mutants: as above.
             && GROUPS <= 4
     );
     let shared_bytes = SharedLayout::new().array::<u32>((ROWS + SLACK) * ROW / 4).bytes();
@@ -126,6 +129,7 @@ impl Fill {
         let begin = if part.column == 0 { shift } else { 0 };
         let end = (part.columns - part.column).min(ROW as u64) as u32 + shift;
         let last = end / 16 * 16;
+        // Mutants: where the first vector is the last too, its bytes are moved twice, by the same threads.
         let has_last = last < ROW && last < end && (last > 0 || begin == 0);
         let mut group = 0;
         while group < GROUPS as u32 {
@@ -147,6 +151,7 @@ impl Fill {
             // Of the vectors that cross the matrix's border, the first and the last of its rows, 16 threads have a
             // byte each.
             let mut side = 0;
+            // Mutants: one more turn does the same as the second.
             while side < 2 {
                 side = rolled(side);
                 let (vector, crosses) = if side == 0 { (0, begin > 0) } else { (last, has_last) };
@@ -274,6 +279,7 @@ impl Put {
         let line = part.target.offset(column as u64 * part.output_ld);
         let behind = 0u32.wrapping_sub(line.address() as u32) % 16;
         let words = core::array::from_fn(|word| {
+            // Mutants: the fifth word counts where a vector begins within a word, and there both are the same.
             let first = if word < 4 { behind / 4 + word as u32 } else { (behind + 15) / 4 };
             Band::column(column) ^ (first % 4 * 4)
         });
@@ -296,6 +302,7 @@ impl Put {
         let column = Band::column(16 * n);
         let bands = [Band::rows(first) ^ column, Band::rows(first + self.ends) ^ column];
         let words: [u32; 5] = core::array::from_fn(|word| {
+            // Mutants: the first word is at most the fourth of its 16 rows.
             let ends = word == 4 || word > 0 && self.behind / 4 + word as u32 >= 4;
             let band = if ends { bands[1] } else { bands[0] };
             tile.offset(band ^ self.words[word]).cast::<u32>().read(0)
@@ -336,8 +343,10 @@ impl Put {
             let (row, to) = self.at(line);
             // Of the vector's rows, those that are the matrix's: the first, and the end.
             let own = part.row.wrapping_add(row as u64).wrapping_sub(SLACK as u64);
+            // Mutants: right behind the last row the end is 0, whatever the first is.
             let begin = if own < part.rows { 0 } else { 0u64.wrapping_sub(own).min(16) as u32 };
             let end = part.rows.wrapping_sub(own).min(16) as u32;
+            // Mutants: where begin and end meet, nothing is written.
             if self.before < ROWS && begin < end {
                 let vector = self.read(n, row, tile);
                 if (begin, end) == (0, 16) {
@@ -346,6 +355,7 @@ impl Put {
                     // A word at a time; words that are done come again at the end, or the compiler would unroll the
                     // loop.
                     let (mut words, mut at) = (vector, 0);
+                    // Mutants: in one more turn no row is left.
                     while at < end {
                         at = rolled(at);
                         unroll::<4>(|i| {

@@ -34,6 +34,7 @@ const GROUP: u32 = 4;
 /// The tiles of the side of a group of a matrix of `tiles` × `tiles` tiles: of few there are no groups, whose blocks
 /// along the diagonal are half for nothing.
 const fn group(tiles: u64) -> u32 {
+    // Mutants: from how many tiles on there are groups is a matter of speed.
     if tiles < 16 { 1 } else { GROUP }
 }
 
@@ -224,6 +225,7 @@ fn each<U: Element, const T: u32>(
     let (top, left) = pair.start(tile);
     let (height, width) = pair.size::<T>(tile);
     let mut item = thread_idx_x();
+    // Mutants: right behind the last element there is no row of the tile.
     while item < T * T {
         let (row, column) = (item / T, item % T);
         if row < height && column < width {

@@ -175,6 +175,7 @@ pub fn transpose_square_wide_b8(
     let work = Work { data, side, ld, stride, tiles };
     let shared = shared::dynamic().array::<u32>(T * T / 4);
     let mut item = block_idx_x();
+    // Mutants: there are no more blocks than items.
     if item >= items {
         return;
     }

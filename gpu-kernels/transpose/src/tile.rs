@@ -91,6 +91,7 @@ fn move_tile<const E: u32, const R: u32, const C: u32, const UNITS: usize>(
 /// of four elements is less than 16 bytes, so that a warp's stores to shared memory meet all banks.
 #[inline(always)]
 fn patch<const E: u32, const R: u32, const C: u32>(unit: u32) -> (u32, u32) {
+    // Mutants: which patch a thread takes makes no difference to the result.
     let lanes = if E < 4 { 8 } else { C * E / 16 };
     let (lane, rest) = (unit % lanes, unit / lanes);
     (rest / (R / 4) * lanes + lane, rest % (R / 4))

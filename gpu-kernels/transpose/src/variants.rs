@@ -176,6 +176,7 @@ fn through_registers<const ROWS: usize>(
     let (row, column) = (down * PATCH_LONG as u64 + first as u64, across * PATCH_SHORT as u64);
     let source = input.offset(row * input_ld + column);
     let target = output.offset(column * output_ld + row);
+    // Mutants: what just fits may come an element at a time.
     if row + ROWS as u64 <= rows && column + COLUMNS as u64 <= columns {
         let values: [[u32; COLUMNS]; ROWS] = core::array::from_fn(|i| {
             let source = source.offset(i as u64 * input_ld);

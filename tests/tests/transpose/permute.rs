@@ -8,6 +8,7 @@ use gpu_transpose::{
     BatchLayout, Layout, in_place_scratch_len, permute, permute_into, skew, tile, transpose_batch_into,
     transpose_in_place,
 };
+use gpu_transpose_kernels::SQUARE_B128;
 
 /// `len` elements, each byte of which is another than those around it.
 fn elements<T: Element>(len: usize) -> Vec<T> {
@@ -276,6 +277,15 @@ fn squares_and_rectangles_in_place() {
         check_all_in_place::<f32>(device);
         check_all_in_place::<f64>(device);
         check_all_in_place::<u128>(device);
+    });
+}
+
+/// Seventeen tiles along a side: groups of tiles of which the last ones end before.
+#[test]
+fn squares_of_groups_of_tiles_in_place() {
+    for_each("squares_of_groups_of_tiles_in_place", |device| {
+        let side = 16 * SQUARE_B128.side as usize + 1;
+        check_in_place::<u128>(device, (side, side), 1, 0, 0);
     });
 }
 
