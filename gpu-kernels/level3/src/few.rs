@@ -55,6 +55,7 @@ pub(super) fn few<T: Float>(l: Global<T>, b: GlobalMut<T>, info: GlobalMut<u32>,
         let element = thread + e as u32 * FEW_SIDES;
         let (i, k) = (element / FEW, element % FEW);
         let mut value = T::ZERO;
+        // Mutants: nobody reads the diagonal of these.
         if i < size && k < i {
             value = l.offset(steps(i, shape.l_row)).offset(steps(k, shape.l_column)).read_only(0);
         }
@@ -88,6 +89,7 @@ pub(super) fn few<T: Float>(l: Global<T>, b: GlobalMut<T>, info: GlobalMut<u32>,
     sync_threads();
 
     unroll::<N>(|i| {
+        // Mutants: a row more is of zeros, and not written.
         if (i as u32) < size {
             let mut sum = alpha * x[i];
             unroll::<N>(|k| {

@@ -147,6 +147,7 @@ impl Brought {
     fn new(columns: u32, row: u64, column: u64, turn: u32) -> Self {
         let thread = thread_idx_x() + (opaque(turn).wrapping_sub(turn));
         // Contiguous in one direction or the other.
+        // Mutants: who brings which element is a matter of speed.
         let across = column.wrapping_add(1) <= 2;
         let (low, high) =
             if across { (thread % columns, thread / columns) } else { (thread % BLOCK, thread / BLOCK) };

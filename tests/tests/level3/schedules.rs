@@ -73,3 +73,11 @@ fn a_hundred_schedules_of_both_forms() {
         zeros.iter().for_each(|&zero| a[square.index(zero, zero)] = 1.0);
     }
 }
+
+#[test]
+fn one_block_of_rows_needs_no_words() {
+    let words = |size, sides| Solve { size, columns: 5, count: 3, ..Solve::default() }.words(sides);
+    assert_eq!([words(64, NARROW), words(64, WIDE), words(1, NARROW)], [0; 3]);
+    // The ticket, and one for each block of each group of right-hand sides.
+    assert_eq!([words(65, NARROW), words(65, WIDE)], [1 + 2 * 2 * 3, 1 + 2 * 3]);
+}
