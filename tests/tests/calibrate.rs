@@ -124,7 +124,11 @@ fn copies_and_writes() {
             }
             assert_eq!(narrow.to_vec().unwrap(), values, "{threads} on {}", device.name());
             assert_eq!(wide.to_vec().unwrap(), values, "{threads} on {}", device.name());
-            assert!(written.to_vec().unwrap().iter().all(|&word| word == 0), "{threads} on {}", device.name());
+            assert!(
+                written.to_vec().unwrap().iter().all(|&word| word == 0),
+                "{threads} on {}",
+                device.name()
+            );
         }
     });
 }
@@ -181,7 +185,8 @@ fn windows_are_accessed_as_often_as_asked() {
         let mask = window as u32 - 1;
         // SAFETY: indices are below the window's end from where blocks begin, which is a window apart.
         unsafe {
-            kernels::calibrate_scatter::launch(stream, config, to, mask + 1, 32, 1, 1024, mask, steps).unwrap();
+            kernels::calibrate_scatter::launch(stream, config, to, mask + 1, 32, 1, 1024, mask, steps)
+                .unwrap();
         }
         let zeros = output.to_vec().unwrap().iter().filter(|&&word| word == 0).count();
         assert_eq!(zeros as u64, lanes, "no two write the same word");
