@@ -34,6 +34,7 @@ pub const fn group(parts: u32) -> u32 {
 /// Elements of a row of C, from a multiple of four on, that are a vector, and how many of those a block of
 /// [`FINISH_THREADS`] threads computes: a thread for each of their groups.
 pub const fn finished(parts: u32) -> u32 {
+    // Mutants: of 32 parts both are 32.
     let groups = if parts > MOST_GROUPS { MOST_GROUPS } else { parts.next_power_of_two() };
     FINISH_THREADS / groups
 }

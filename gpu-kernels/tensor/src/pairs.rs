@@ -41,6 +41,7 @@ const LINES: u32 = 16;
 /// Words of such rows of 128 bytes. Two of them are a warp's: one is copied while the other is filled.
 const STAGED: u32 = LINES * 32;
 const STAGING: u32 = 2 * STAGED;
+// Mutants: there is more.
 const _: () = assert!(STAGING >= store::staging(BLOCKS));
 
 /// The ring of a block.

@@ -51,6 +51,7 @@ pub(crate) const BLOCKS: usize = 8;
 
 /// Words of a warp's sums on their way to C.
 const STAGING: u32 = store::WHOLE_STAGING;
+// Mutants: there is more.
 const _: () = assert!(STAGING >= store::staging(BLOCKS));
 
 /// Dynamic shared memory of a block, for elements of so many bytes. Where it goes on to other tiles, the sums on their way to C have memory of
@@ -66,6 +67,7 @@ pub(crate) const A_BYTES: u32 = ROWS * wgmma::DEPTH_BYTES;
 const fn a_bytes(bytes: u32, sums: usize) -> u32 {
     if bytes == 4 && sums == 64 { class_bytes(false) } else { A_BYTES }
 }
+// Mutants: along `k` there are more.
 const _: () = assert!(class_bytes(false) >= class_bytes(true) && class_bytes(false).is_multiple_of(1024));
 
 /// How a kernel takes A: contiguous along `k`, across, or either, which is more for the driver to compile.
