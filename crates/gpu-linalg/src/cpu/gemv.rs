@@ -21,7 +21,6 @@ const SERIAL: usize = 1_500_000;
 /// Elements of the groups' sums of a strip, at most: half of a second-level cache. With 8192 strips are so narrow that
 /// of each page of A little is read at a time: 4096² `f32` took 3.9 ms on two cores.
 const STRIP_SUMS: usize = 65_536;
-
 /// Results between requests for the next lines.
 const BETWEEN: usize = 64;
 
@@ -105,14 +104,58 @@ fn by_vector<T: Element, const V: usize>(
 /// `x` in rounds of `V` elements for each of `width` lanes: of each round the lanes' first elements, then their second
 /// ones. The last round is filled up with zeros.
 fn rounds<T: Element, const V: usize>(x: &[T], width: usize) -> Vec<T::Sum> {
-    let round = width * V;
-    let mut all = vec![T::Sum::ZERO; x.len().next_multiple_of(round)];
-    for (x, all) in x.chunks(round).zip(all.chunks_mut(round)) {
-        for (at, x) in x.iter().enumerate() {
-            all[at % V * width + at / V] = x.widen();
+    let mut all = vec![T::Sum::ZERO; x.len().next_multiple_of(width * V)];
+    run(Rounds::<T, V> { x, width, all: &mut all });
+    all
+}
+
+/// [`rounds`], into memory of zeros.
+struct Rounds<'a, T: Element, const V: usize> {
+    x: &'a [T],
+    width: usize,
+    all: &'a mut [T::Sum],
+}
+
+impl<T: Element, const V: usize> Work for Rounds<'_, T, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        match self.width {
+            1 => self.lanes::<1, 1>(),
+            2 => self.lanes::<2, 2>(),
+            4 => self.lanes::<4, 4>(),
+            8 => self.lanes::<8, 8>(),
+            16 => self.lanes::<16, 16>(),
+            _ => self.lanes::<32, 16>(),
         }
     }
-    all
+}
+
+impl<T: Element, const V: usize> Rounds<'_, T, V> {
+    /// With `W` lanes, `N` in a vector.
+    #[inline(always)]
+    fn lanes<const W: usize, const N: usize>(self) {
+        let (x, rest) = self.x.as_chunks::<V>();
+        let (x, last) = x.as_chunks::<W>();
+        let (all, _) = self.all.as_chunks_mut::<W>();
+        let (all, _) = all.as_chunks_mut::<V>();
+        for (x, all) in x.iter().zip(&mut *all) {
+            for number in 0..W / N {
+                let columns = columns::<T, V, N>(x.as_flattened(), number);
+                for j in 0..V {
+                    all[j][number * N..][..N].copy_from_slice(&columns[j]);
+                }
+            }
+        }
+        if let Some(all) = all.get_mut(x.len()) {
+            for (lane, x) in last.iter().map(|x| &x[..]).chain([rest]).enumerate() {
+                for (x, all) in x.iter().zip(&mut *all) {
+                    all[lane] = x.widen();
+                }
+            }
+        }
+    }
 }
 
 /// Some of the sums along lines, those of all rows for each piece.
@@ -231,20 +274,7 @@ fn add<T: Element, const V: usize, const W: usize, const N: usize>(
     }
     let elements = round.as_flattened();
     for number in 0..W / N {
-        let mut columns = [[T::Sum::ZERO; N]; V];
-        for vector in 0..V {
-            for lane in 0..N {
-                columns[vector][lane] = elements[(number * V + vector) * N + lane].widen();
-            }
-        }
-        // Of V elements a lane, in V vectors, every stage puts the even ones before the odd ones: after the last one
-        // element of each lane is a vector.
-        if N > 1 && V >= 2 {
-            columns = sorted(&columns);
-        }
-        if N > 1 && V >= 4 {
-            columns = sorted(&columns);
-        }
+        let columns = columns::<T, V, N>(elements, number);
         for j in 0..V {
             for lane in 0..N {
                 let sum = &mut sums[number * N + lane];
@@ -252,6 +282,36 @@ fn add<T: Element, const V: usize, const W: usize, const N: usize>(
             }
         }
     }
+}
+
+/// The elements of some `N` of a round's lanes, of which each has `V` in a row: the first ones of all, then the second
+/// ones.
+#[inline(always)]
+fn columns<T: Element, const V: usize, const N: usize>(round: &[T], number: usize) -> [[T::Sum; N]; V] {
+    let mut columns = [[T::Sum::ZERO; N]; V];
+    if V > 4 {
+        // Three stages are more than what the compiler makes of this.
+        for j in 0..V {
+            for lane in 0..N {
+                columns[j][lane] = round[(number * N + lane) * V + j].widen();
+            }
+        }
+        return columns;
+    }
+    for vector in 0..V {
+        for lane in 0..N {
+            columns[vector][lane] = round[(number * V + vector) * N + lane].widen();
+        }
+    }
+    // Of V elements a lane, in V vectors, every stage puts the even ones before the odd ones: after the last one element
+    // of each lane is a vector.
+    if N > 1 && V >= 2 {
+        columns = sorted(&columns);
+    }
+    if N > 1 && V >= 4 {
+        columns = sorted(&columns);
+    }
+    columns
 }
 
 /// The even elements of each pair of vectors, then the odd ones.

@@ -138,7 +138,8 @@ mod tests {
     }
 
     fn check<T: Registers + PartialEq>(of: fn(f64) -> T) {
-        // Around the ends of tiles, of blocks of rows, columns and k, and of what is packed at a time.
+        // Around the ends of tiles, whose last ones have any number of rows and columns, of blocks of rows, columns and k,
+        // and of what is packed at a time.
         for (m, n, k) in [
             (1, 1, 0),
             (13, 33, 1),
@@ -153,6 +154,12 @@ mod tests {
             (40, 40, 30),
             (193, 193, 9),
             (400, 400, 200),
+            (16, 35, 300),
+            (20, 39, 150),
+            (24, 2, 140),
+            (28, 49, 20),
+            (12, 4, 4000),
+            (9, 5, 3000),
         ] {
             let row_major = |rows, columns| Layout::row_major(rows, columns).expect("it is small");
             let one = |matrix| BatchLayout { matrix, count: 1, stride: 0 };
