@@ -34,7 +34,10 @@ pub fn files(images: &[Image]) -> Vec<(String, String)> {
 
 /// What makes `text` of `base`, which is for `spec`.
 fn edits(spec: &ImageSpec, base: &str, text: &str) -> String {
-    let (old, new): (Vec<&str>, Vec<&str>) = (base.lines().collect(), text.lines().collect());
+    // The version is stated by each image, the same one or not: by it a driver's image is chosen, before it has a text.
+    let old: Vec<&str> =
+        base.lines().map(|line| if line.starts_with(".version") { "" } else { line }).collect();
+    let new: Vec<&str> = text.lines().collect();
     let mut edits = String::new();
     // What can be known of an image without its base: who wrote it, and the optimisation level.
     for comment in new.iter().take_while(|line| line.starts_with("//")) {
@@ -102,7 +105,7 @@ mod tests {
     #[test]
     fn like_images_are_edits_and_others_whole() {
         let body: String = (0..99).map(|line| format!("add.s32 r1,r1,{line};\n")).collect();
-        let first = format!("// Written\n// -O1\n\n.target sm_75\n{{\n{body}}}\n");
+        let first = format!("// Written\n// -O1\n\n.version 7.4\n.target sm_75\n{{\n{body}}}\n");
         let wait =
             first.replace("75", "90").replace("{\n", "{\nwait;\n").replace("r1,40;\n", "r1,40;\ngo;\n");
         let other = first.replace("add.s32", "sub.s32");
@@ -110,7 +113,8 @@ mod tests {
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["k.sm_75.ptx", "k.sm_80.ptx", "k.sm_90.ptx"]);
         assert_eq!((&files[0].1, &files[1].1), (&first, &other));
-        assert!(files[2].1.starts_with("// Written\n// -O1\n// Edits of sm_75:\nd4 1\n"), "{}", files[2].1);
+        let head = "// Written\n// -O1\n// Edits of sm_75:\nd4 2\na5 2\n.version 7.4\n.target sm_90\n";
+        assert!(files[2].1.starts_with(head), "{}", files[2].1);
         assert_eq!(apply(&first, &files[2].1), Some(wait));
     }
 }

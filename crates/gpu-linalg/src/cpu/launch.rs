@@ -142,6 +142,7 @@ mod tests {
         // and of what is packed at a time.
         for (m, n, k) in [
             (1, 1, 0),
+            (40, 70, 0),
             (13, 33, 1),
             (5, 2051, 7),
             (770, 20, 3),

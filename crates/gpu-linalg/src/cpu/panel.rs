@@ -100,11 +100,15 @@ impl<T: Registers> Panel<'_, T> {
         if !(step.is_first && step.is_last) && totals.len() < len {
             totals.resize(len, T::ZERO);
         }
-        // A's rows are to it what B's columns are.
-        pack(a, [M, TURNED], (self.a.0, self.a.1.transposed()), step.ks.clone(), self.rows.clone());
+        // A's rows are to it what B's columns are. Without k the factors may have no elements.
+        if depth > 0 {
+            pack(a, [M, TURNED], (self.a.0, self.a.1.transposed()), step.ks.clone(), self.rows.clone());
+        }
         let tiles = self.rows.len().div_ceil(M);
         for block in blocks(columns.clone(), BLOCK / n * n) {
-            pack(b, [n, V::LEN], self.b, step.ks.clone(), block.clone());
+            if depth > 0 {
+                pack(b, [n, V::LEN], self.b, step.ks.clone(), block.clone());
+            }
             let across = block.len().div_ceil(n);
             for at in 0..tiles * across {
                 // Tiles below each other read the same of B, which stays near. With few products a tile it is writing
