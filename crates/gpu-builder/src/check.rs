@@ -37,6 +37,7 @@ pub struct Checker {
     pub(crate) require: Require,
     pub(crate) assemble_all: bool,
     pub(crate) record: bool,
+    hashes_only: bool,
     progress: bool,
 }
 
@@ -108,6 +109,14 @@ impl Checker {
         self
     }
 
+    /// Only compares the hashes of sources and PTX with those of the manifest: what has changed since the last build is
+    /// told at once, without a compiler.
+    #[must_use]
+    pub fn hashes_only(mut self, on: bool) -> Self {
+        self.hashes_only = on;
+        self
+    }
+
     /// Whether no kernel was named.
     pub(crate) fn is_of_all_kernels(&self) -> bool {
         self.kernels.is_empty()
@@ -129,14 +138,18 @@ impl Checker {
         let folder = self.ptx_dir.clone().unwrap_or_else(|| krate.folder.join("ptx"));
         let manifest =
             Manifest::read(&folder)?.ok_or_else(|| Error::NotBuilt { path: folder.join(manifest::FILE) })?;
+        let mut report = Report::default();
+        hashes(&krate, &manifest, &folder, &mut report)?;
+        if self.hashes_only {
+            return Ok(report);
+        }
         let mut images = images(&krate.config, &folder)?;
         if let Some(asked) =
             self.kernels.iter().find(|name| !images.iter().any(|image| image.kernel == **name))
         {
             return Err(Error::NoSuchKernel { asked: asked.clone(), krate: krate.name });
         }
-        let mut report = Report::default();
-        self.up_to_date(&krate, &manifest, &folder, &images, &mut report)?;
+        self.rebuild(&krate, &manifest, &images, &mut report)?;
         allowances(&krate.config, &images, &mut report);
         equal_kernels(&images, &mut report);
         images.retain(|image| self.kernels.is_empty() || self.kernels.contains(&image.kernel));
@@ -147,37 +160,14 @@ impl Checker {
         Ok(report)
     }
 
-    /// Sources, manifest and every text belong together, and the compiler still gives these texts.
-    fn up_to_date(
+    /// The compiler still gives these texts.
+    fn rebuild(
         &self,
         krate: &KernelCrate,
         manifest: &Manifest,
-        folder: &Path,
         images: &[Image<'_>],
         report: &mut Report,
     ) -> Result<()> {
-        let fresh = manifest.sources == digest::packages(&krate.sources)?;
-        report.add(
-            WHOLE,
-            "sources",
-            Verdict::check(fresh, || {
-                format!("{} was made of other sources; run: gpu-builder build", manifest::FILE)
-            }),
-        );
-        let (files, ptx) = digest::ptx(folder)?;
-        report.add(
-            WHOLE,
-            "files",
-            Verdict::check((files, &ptx) == (manifest.files, &manifest.ptx), || {
-                format!(
-                    "the {files} PTX files are not the {} that {} knows: some were changed, added or removed after they were built; \
-                     run: gpu-builder build",
-                    manifest.files,
-                    manifest::FILE
-                )
-            }),
-        );
-
         let toolchain = match self.rebuilding_toolchain(krate, manifest)? {
             Ok(toolchain) => toolchain,
             Err(why) => {
@@ -243,6 +233,32 @@ impl Checker {
         }
         Ok(Ok(toolchain))
     }
+}
+
+/// Sources, manifest and every text belong together.
+fn hashes(krate: &KernelCrate, manifest: &Manifest, folder: &Path, report: &mut Report) -> Result<()> {
+    let fresh = manifest.sources == digest::packages(&krate.sources)?;
+    report.add(
+        WHOLE,
+        "sources",
+        Verdict::check(fresh, || {
+            format!("{} was made of other sources; run: gpu-builder build", manifest::FILE)
+        }),
+    );
+    let (files, ptx) = digest::ptx(folder)?;
+    report.add(
+        WHOLE,
+        "files",
+        Verdict::check((files, &ptx) == (manifest.files, &manifest.ptx), || {
+            format!(
+                "the {files} PTX files are not the {} that {} knows: some were changed, added or removed after they were built; \
+                 run: gpu-builder build",
+                manifest.files,
+                manifest::FILE
+            )
+        }),
+    );
+    Ok(())
 }
 
 /// The PTX files of a folder that an architecture of the kernel crate has, by kernel.

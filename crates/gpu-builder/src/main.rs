@@ -53,6 +53,9 @@ enum Action {
         /// Write down what was assembled, in assembled.txt beside the PTX
         #[arg(long)]
         record: bool,
+        /// Only compare hashes of sources and PTX with the manifest's: seconds, and no compiler
+        #[arg(long, conflicts_with_all = ["require", "all", "record", "kernel"])]
+        hashes: bool,
         /// Folder for the nightly cargo's intermediate files [default: nvptx in the workspace's target folder]
         #[arg(long, value_name = "DIR")]
         target_dir: Option<PathBuf>,
@@ -188,14 +191,14 @@ fn run(action: Action) -> Result<ExitCode, Error> {
                 println!("{}: {files} files with {compiler}; {changed}", built.out_dir.display());
             }
         }
-        Action::Check { common, require, all, record, target_dir } => {
+        Action::Check { common, require, all, record, hashes, target_dir } => {
             let require = Require {
                 nightly: require.contains(&Needed::Nightly),
                 ptxas: require.contains(&Needed::Ptxas),
             };
             for krate in crates(&common)? {
                 let checker = Checker::new(Some(&krate)).require(require).progress(true);
-                let checker = checker.assemble_all(all).record(record);
+                let checker = checker.assemble_all(all).record(record).hashes_only(hashes);
                 let checker = common.kernel.iter().fold(checker, Checker::kernel);
                 let checker = common.ptx_dir.iter().fold(checker, Checker::ptx_dir);
                 let report = target_dir.iter().fold(checker, Checker::target_dir).run()?;

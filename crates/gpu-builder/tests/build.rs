@@ -111,6 +111,9 @@ fn builds_the_same_from_any_path_and_tells_when_it_is_stale() {
     assert!(text.contains("WARNING: the PTX was NOT rebuilt, only hashes were compared"), "{text}");
     assert!(!text.contains(" 0 skipped"), "{text}");
     assert!(run(alone(&["check", "--require", "nightly"]), 1).contains("required, and missing"));
+    // That nothing else was looked at is no failure where that was asked for.
+    let text = run(alone(&["check", "--hashes"]), 0);
+    assert!(text.contains("2 passed, 0 failed, 0 skipped"), "{text}");
     assert!(run(alone(&["build"]), 3).contains("https://rustup.rs"));
 
     // Sources that changed make it stale for both ways of looking.
@@ -119,6 +122,7 @@ fn builds_the_same_from_any_path_and_tells_when_it_is_stale() {
         .replace("* factor", "+ factor");
     std::fs::write(plain.join("src/lib.rs"), edited).expect("written");
     assert!(run(alone(&["check"]), 1).contains("made of other sources"));
+    assert!(run(alone(&["check", "--hashes"]), 1).contains("made of other sources"));
     assert!(run(gpu_builder(&plain, &["check"]), 1).contains("stale: line "));
     run(gpu_builder(&plain, &["build"]), 0);
     run(gpu_builder(&plain, &["check"]), 0);
@@ -127,6 +131,7 @@ fn builds_the_same_from_any_path_and_tells_when_it_is_stale() {
     let file = plain.join("ptx/scale_f32.sm_75.ptx");
     let text = std::fs::read_to_string(&file).expect("PTX");
     std::fs::write(&file, text.replace("mul.rn.f32", "mul.rz.f32")).expect("written");
+    assert!(run(alone(&["check", "--hashes"]), 1).contains("some were changed, added or removed"));
     assert!(run(alone(&["check"]), 1).contains("some were changed, added or removed"));
     assert!(run(gpu_builder(&plain, &["check"]), 1).contains("stale: line "));
     std::fs::write(&file, &text).expect("written");
