@@ -40,6 +40,12 @@ impl Runs {
         (self.prune_at, self.latest, self.near) = (0, 0, 0);
     }
 
+    /// Records the reads of neighbours, alike in all else, of which there have been no others.
+    pub(crate) fn begin(&mut self, low: u32, high: u32, clock: u32, site: u16) {
+        self.runs.push(Run { low, high, clock, site, block_scope: false });
+        (self.latest, self.prune_at) = (clock, 8);
+    }
+
     /// Records an access; it replaces an earlier one of the same thread. `who` makes it: whoever is ordered after that
     /// is ordered after what `who` knows, so that may go.
     pub(crate) fn insert(&mut self, gid: u32, clock: u32, site: u16, block_scope: bool, who: &Who<'_>) {

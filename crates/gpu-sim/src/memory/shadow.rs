@@ -1,7 +1,8 @@
 //! Shadow cells: the last accesses of every granule, for races by happens-before.
 //!
-//! After FastTrack: the last plain write is one epoch; plain reads are one epoch as long as each is ordered after
-//! the one before, and a set of runs otherwise. Atomic accesses are kept apart (see `history`), because they do not
+//! After FastTrack: the last plain write is one epoch; plain reads are one as long as each is ordered after the one
+//! before, or one of neighbouring threads that read at the same line with the same clock, as lanes do that come by one
+//! after the other; and a set of runs otherwise, which lies elsewhere. Atomic accesses are kept apart (see `history`), because they do not
 //! race with each other. A granule is four bytes until the region sees its first smaller access, then one.
 
 use super::runs::Runs;
@@ -19,7 +20,10 @@ const READ_ONLY: u16 = 1 << 15;
 pub(crate) struct Cell {
     write_gid: u32,
     write_clock: u32,
+    /// The first of the threads that have read.
     read_gid: u32,
+    /// The last of them.
+    read_last: u32,
     read_clock: u32,
     write_site: u16,
     read_site: u16,
@@ -36,14 +40,16 @@ impl Cell {
     /// What a write, plain or atomic, is not ordered after.
     #[inline]
     fn before_write(&self, who: &Who<'_>, sets: &ReadSets) -> Option<Conflict> {
-        let knows = |gid, clock| who.knows(gid, clock);
-        if self.write_clock != 0 && !knows(self.write_gid, self.write_clock) {
+        if self.write_clock != 0 && !who.knows(self.write_gid, self.write_clock) {
             return Some(Conflict::plain(self.write_gid, self.write_site & !READ_ONLY, Direction::Write));
         }
         let unordered = match self.read_clock {
             0 => None,
             SHARED => sets.sets[self.read_gid as usize].first_unknown(who).map(|(gid, run)| (gid, run.site)),
-            clock => (!knows(self.read_gid, clock)).then_some((self.read_gid, self.read_site)),
+            clock => {
+                let unknown = who.first_unknown(self.read_gid, self.read_last, clock);
+                unknown.map(|gid| (gid, self.read_site))
+            }
         };
         let read_only = self.write_site & READ_ONLY != 0;
         if let Some((gid, site)) = unordered {
@@ -64,6 +70,32 @@ impl Cell {
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.read_clock != SHARED && self.atomic == 0
+    }
+
+    /// Takes a plain read, of which there has been none or one of neighbours; false if it needs a set.
+    #[inline]
+    fn take_read(&mut self, who: &Who<'_>, site: u16) -> bool {
+        let Who { gid, clock, .. } = *who;
+        if self.read_clock == clock && self.read_site == site {
+            // Lanes come by upwards, downwards, or again.
+            if gid == self.read_last.wrapping_add(1) {
+                self.read_last = gid;
+                return true;
+            }
+            if gid.wrapping_add(1) == self.read_gid {
+                self.read_gid = gid;
+                return true;
+            }
+            if (self.read_gid..=self.read_last).contains(&gid) {
+                return true;
+            }
+        }
+        let is_ordered = self.read_clock == 0
+            || who.first_unknown(self.read_gid, self.read_last, self.read_clock).is_none();
+        if is_ordered {
+            (self.read_gid, self.read_last, self.read_clock, self.read_site) = (gid, gid, clock, site);
+        }
+        is_ordered
     }
 
     /// Some plain read since that, as (thread, site).
@@ -305,14 +337,12 @@ impl Shadow {
         }
         if cell.read_clock == SHARED {
             sets.sets[cell.read_gid as usize].insert(who.gid, who.clock, site, false, who);
-        } else if cell.read_clock == 0 || who.knows(cell.read_gid, cell.read_clock) {
-            (cell.read_gid, cell.read_clock, cell.read_site) = (who.gid, who.clock, site);
-        } else {
+        } else if !cell.take_read(who, site) {
             let set = sets.take();
             let runs = &mut sets.sets[set as usize];
-            runs.insert(cell.read_gid, cell.read_clock, cell.read_site, false, who);
+            runs.begin(cell.read_gid, cell.read_last, cell.read_clock, cell.read_site);
             runs.insert(who.gid, who.clock, site, false, who);
-            (cell.read_gid, cell.read_clock) = (set, SHARED);
+            (cell.read_gid, cell.read_last, cell.read_clock) = (set, 0, SHARED);
             page.refers = true;
         }
         Ok(cell.atomic)
@@ -357,5 +387,69 @@ impl Shadow {
         let cell = self.cell(granule);
         (cell.write_clock != 0 && !who.knows(cell.write_gid, cell.write_clock))
             .then(|| Conflict::plain(cell.write_gid, cell.write_site & !READ_ONLY, Direction::Write))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::View;
+    use crate::rng::Rng;
+
+    const THREADS: u32 = 40;
+
+    /// The present access.
+    fn who(view: &View, gid: u32, clock: u32, floor: u32) -> Who<'_> {
+        Who { gid, clock, first: 0, per_block: THREADS, floor, view }
+    }
+
+    /// Reads by lanes that come by upwards, downwards, again or in any order, between barriers or without, and writes:
+    /// against a list of each thread's latest read since the last write.
+    #[test]
+    fn what_is_not_ordered_is_found_in_whatever_order_threads_come() {
+        let (view, mut conflicts) = (View::default(), 0);
+        for seed in 0..400 {
+            let mut rng = Rng::new(seed);
+            let (mut shadow, mut sets) = (Shadow::default(), ReadSets::default());
+            let (mut reads, mut written, mut floor) = ([None; THREADS as usize], None, 0);
+            'launch: for clock in 1..12 {
+                if rng.one_in(2) {
+                    floor = clock;
+                }
+                let (order, lines) = (rng.below(3), 1 + rng.below(2));
+                for step in 0..THREADS {
+                    let gid = [step, THREADS - 1 - step, rng.below(THREADS)][order as usize];
+                    let (who, site) = (who(&view, gid, clock, floor), rng.below(lines) as u16);
+                    let unknown = |(gid, clock): (u32, u32)| !who.knows(gid, clock);
+                    if rng.one_in(60) {
+                        let of = |gid: u32| reads[gid as usize].filter(|&(clock, _)| unknown((gid, clock)));
+                        let unordered: Vec<u32> = (0..THREADS).filter(|&gid| of(gid).is_some()).collect();
+                        match shadow.write(0, &who, site, &mut sets) {
+                            Ok(_) => {
+                                assert_eq!((&unordered, written.filter(|&w| unknown(w))), (&vec![], None));
+                                (reads, written) = ([None; THREADS as usize], Some((gid, clock)));
+                            }
+                            Err(conflict) if conflict.direction == Direction::Write => {
+                                assert!(written.is_some_and(|w| w.0 == conflict.gid && unknown(w)), "{seed}");
+                                break 'launch;
+                            }
+                            Err(Conflict { gid, site, .. }) => {
+                                assert_eq!(of(gid).map(|(_, site)| site), Some(site), "seed {seed}");
+                                conflicts += 1;
+                                break 'launch;
+                            }
+                        }
+                    } else if !rng.one_in(20) {
+                        let recorded = shadow.read(0, &who, site, false, &mut sets);
+                        assert_eq!(recorded.is_err(), written.is_some_and(unknown), "seed {seed}");
+                        if recorded.is_err() {
+                            break 'launch;
+                        }
+                        reads[gid as usize] = Some((clock, site));
+                    }
+                }
+            }
+        }
+        assert!(conflicts > 50, "only {conflicts} writes met reads");
     }
 }
