@@ -137,13 +137,16 @@ fn rows_of_parts() {
 /// One array that is filtered by what a sample says, in any order, of few different keys, or all the same.
 #[test]
 fn long_arrays_are_filtered() {
+    let largest = |kind| kind != 3;
+    let arrays = [0, 1, 2, 3, 4, 5].map(|kind| {
+        let keys = keys::<f32>(kind, (1 << 20) + 77);
+        let order = crate::sort::order(&keys, largest(kind));
+        (kind, keys, order)
+    });
     for_each("long_arrays_are_filtered", |device| {
-        let len = (1 << 20) + 77;
-        for kind in [0, 1, 2, 3, 4, 5] {
-            let keys = keys::<f32>(kind, len);
-            let largest = kind != 3;
-            let order = crate::sort::order(&keys, largest);
-            let on_device = device.upload(&keys).unwrap();
+        for (kind, keys, order) in &arrays {
+            let (kind, largest) = (*kind, largest(*kind));
+            let on_device = device.upload(keys).unwrap();
             for k in [1, if kind % 2 == 0 { 300 } else { 1024 }] {
                 let (first, indices) = top_k(&on_device, k, options(largest)).unwrap();
                 assert_eq!(indices.to_vec().unwrap(), order[..k], "{k} of kind {kind} on {device}");

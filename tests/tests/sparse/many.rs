@@ -41,9 +41,8 @@ fn transposed_host<T: Value>(host: &Host<T>) -> Host<T> {
         .flat_map(|row| host.row(row).map(move |entry| (host.indices[entry], row as u32, host.values[entry])))
         .collect();
     entries.sort_by_key(|entry| (entry.0, entry.1));
-    let offsets = (0..=columns as u32)
-        .map(|column| entries.iter().filter(|entry| entry.0 < column).count() as u32)
-        .collect();
+    let offsets =
+        (0..=columns as u32).map(|column| entries.partition_point(|entry| entry.0 < column) as u32).collect();
     let indices = entries.iter().map(|entry| entry.1).collect();
     Host {
         rows: columns,
