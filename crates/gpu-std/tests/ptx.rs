@@ -55,19 +55,13 @@ fn compile(arch: u32, isa: u32) -> String {
     let arch = if arch == 90 { "90a".to_owned() } else { arch.to_string() };
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx-fixtures");
     let target: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ptx-sm_{arch}"));
-    let mut flags = vec![format!("--cfg=image=\"sm_{arch}\"")];
-    flags.extend(
-        [
-            "-Clinker=/bin/true",
-            "--emit=asm",
-            &format!("-Ctarget-cpu=sm_{arch}"),
-            &format!("-Ctarget-feature=+ptx{isa}"),
-            "-Cllvm-args=-unroll-threshold=20000",
-        ]
-        .map(str::to_owned),
-    );
+    // As gpu-builder does: the target for every crate, so that all of them may be inlined into each other, and what
+    // makes a text for the fixtures alone: of `core` only bitcode is made then.
+    let flags = [format!("-Ctarget-cpu=sm_{arch}"), format!("-Ctarget-feature=+ptx{isa}")];
     let output = Command::new("cargo")
-        .args(["+nightly", "build", "--release", "--target=nvptx64-nvidia-cuda", "-Zbuild-std=core"])
+        .args(["+nightly", "rustc", "--release", "--lib", "--target=nvptx64-nvidia-cuda", "-Zbuild-std=core"])
+        .args(["--", "--cfg", &format!("image=\"sm_{arch}\"")])
+        .args(["-Clinker=true", "--emit=asm", "-Cllvm-args=-unroll-threshold=20000"])
         .current_dir(&fixtures)
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
         .env("CARGO_TARGET_DIR", &target)
