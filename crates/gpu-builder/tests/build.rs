@@ -94,6 +94,8 @@ fn builds_the_same_from_any_path_and_tells_when_it_is_stale() {
 
     // Building again changes nothing.
     assert!(run(gpu_builder(&plain, &["build"]), 0).contains("nothing changed"));
+    let text = run(gpu_builder(&plain, &["build", "--kernel", "sale_f32"]), 1);
+    assert!(text.contains("there is no kernel `sale_f32` in fixture-kernels"), "{text}");
 
     let text = run(gpu_builder(&plain, &["check", "--require", "nightly"]), 0);
     assert!(text.contains("comparing byte for byte") && text.contains(" 0 failed"), "{text}");
@@ -194,10 +196,6 @@ fn records_what_was_assembled(folder: &Path) {
 fn errors_say_what_to_do() {
     let folder = copy("errors");
     assert!(run(gpu_builder(&folder, &["check"]), 1).contains("gpu-builder build"));
-    if have_nightly() {
-        let text = run(gpu_builder(&folder, &["build", "--kernel", "sale_f32"]), 1);
-        assert!(text.contains("there is no kernel `sale_f32` in fixture-kernels"), "{text}");
-    }
     assert!(
         run(gpu_builder(&folder, &["build", "--crate", "other"]), 1).contains("`other` is neither a folder")
     );
