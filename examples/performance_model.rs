@@ -86,6 +86,8 @@ mod tensor;
 mod tests;
 #[path = "performance_model/tiles.rs"]
 mod tiles;
+#[path = "performance_model/timing.rs"]
+mod timing;
 #[path = "performance_model/waiting.rs"]
 mod waiting;
 
@@ -115,6 +117,7 @@ use parts::Part;
 use recorded::{Kernel, Measured, Role, SOURCES, Source, kernels, rows};
 use serde::Serialize;
 use tiles::Tiles;
+use timing::{Beside, Timing};
 
 /// Predicted against measured times, by this workspace's model, the roofline and the literature's
 #[derive(Parser)]
@@ -179,6 +182,10 @@ struct Line {
     measured_microseconds: Option<f64>,
     /// On one input again and again; else on inputs in turn.
     repeated: bool,
+    /// How it was timed.
+    timing: Timing,
+    /// What a call of its program took there that has next to nothing to do, where that was measured beside it.
+    call_microseconds: Option<f64>,
     predicted_microseconds: f64,
     /// Predicted less measured, of measured, in percent.
     error: Option<f64>,
@@ -253,8 +260,9 @@ fn run(options: &Options, counters: &mut Vec<Counter>, to: &mut Output<'_>) -> R
         if rows.is_empty() {
             return Err(format!("no measured row of {} is of these kernels", device.name).into());
         }
+        let beside = Beside::of(source, &device, counter)?;
         for row in rows {
-            match line(row, &device, counter, options.launches) {
+            match line(row, &device, &beside, counter, options.launches) {
                 Ok(line) => lines.push(line),
                 Err(error) => failed.push(format!("{}: {error}", row.kernel.name())),
             }
@@ -338,10 +346,11 @@ fn counter<'a>(
 fn line(
     row: Measured,
     device: &Device,
+    beside: &Beside,
     counter: &mut Counter,
     launches: bool,
 ) -> Result<Line, Box<dyn Error>> {
-    let Measured { kernel, size, repeated, role, launching, .. } = row;
+    let Measured { kernel, size, repeated, role, launching, call, .. } = row;
     let device = &of_host(device, launching);
     let found = counter.found(kernel, size)?;
     // What was measured of other kernels than those that are counted is no time of theirs.
@@ -361,7 +370,11 @@ fn line(
         }
     }
     let roofline = Roofline::single(device).bound(&found.demand)?.time.0 * 1e6;
-    let predicted = sequence.time.0 * 1e6;
+    let timing = match kernel {
+        Kernel::Shape(shape) => shape.timing(),
+        _ => Timing::Among,
+    };
+    let predicted = beside.measured(timing, &sequence, call).0 * 1e6;
     let off = |time: f64| microseconds.map(|measured| 100.0 * (time / measured - 1.0));
     Ok(Line {
         device: device.name.clone(),
@@ -369,6 +382,8 @@ fn line(
         size,
         measured_microseconds: microseconds,
         repeated,
+        timing,
+        call_microseconds: call.map(|call| call.0 * 1e6),
         predicted_microseconds: predicted,
         error: off(predicted),
         bottleneck: sequence.bottleneck,

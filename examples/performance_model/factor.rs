@@ -47,6 +47,11 @@ pub fn demand(shape: Shape) -> [f64; 2] {
     [units * shape.operations(), (count * elements * bytes(shape)) as f64]
 }
 
+/// What is copied before each factorisation, so that the matrices are fresh.
+pub fn copied(shape: Shape) -> Bytes {
+    Bytes((shape.count * shape.n * (shape.n + shape.gap) * bytes(shape)) as f64)
+}
+
 /// What a shape counts.
 ///
 /// # Errors

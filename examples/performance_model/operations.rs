@@ -85,6 +85,14 @@ impl Operation {
         matches!(self, Self::Spmv(_) | Self::Spmm(_) | Self::Transpose)
     }
 
+    /// Whether the host waits for what it does, and the wall clock times it: not products and systems.
+    pub fn is_waited_for(self) -> bool {
+        !matches!(
+            self,
+            Self::Spmv(_) | Self::Spmm(_) | Self::Solve(_) | Self::SolveMany(_) | Self::Backwards(_)
+        )
+    }
+
     /// Whether a sample of its blocks stands for all: not where a launch adds what all blocks of another one left.
     pub fn is_sampled(self) -> bool {
         matches!(self, Self::Spmv(Strategy::Thread | Strategy::Lanes4) | Self::Spmm(_))

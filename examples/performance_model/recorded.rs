@@ -33,9 +33,11 @@ pub struct Source {
     fast: &'static [&'static str],
     /// The benchmarks' cases, of inputs in turn: those of inputs in the cache (`warm`) and of programs with shapes of
     /// their own are not among them.
-    cases: &'static [&'static str],
+    pub cases: &'static [&'static str],
     /// What `--measure` printed: of these, what the others do not have.
     measured: &'static [&'static str],
+    /// What `calibrate` measured.
+    pub calibration: &'static [&'static str],
     /// The shapes of programs of their own.
     shapes: &'static [&'static str],
     /// Of each kernel of `gemm`, at many shapes.
@@ -65,6 +67,7 @@ pub static SOURCES: [Source; 2] = [
             "23",
         ],
         measured: results!("h200": "27-subjects"),
+        calibration: results!("h200": "23-calibration"),
         shapes: results![
             "h200":
             "23-shapes",
@@ -86,6 +89,7 @@ pub static SOURCES: [Source; 2] = [
         fast: results!("h100": "25-model"),
         cases: results!("h100": "25-model"),
         measured: results!("h100": "25-subjects"),
+        calibration: results!("h100": "25-calibration"),
         shapes: results![
             "h100":
             "25",
@@ -171,12 +175,14 @@ pub struct Measured {
     pub moment: u64,
     /// What launching took there, if that was noted: it is the host's, and hosts differ.
     pub launching: Option<Launching>,
+    /// What a call of its program takes there that has next to nothing to do, if that was measured beside it.
+    pub call: Option<Seconds>,
 }
 
 impl Measured {
     fn new(kernel: Kernel, size: usize, (microseconds, moment): (f64, u64), repeated: bool) -> Self {
         let (microseconds, role) = (Some(microseconds), kernel.role());
-        Self { kernel, size, microseconds, repeated, role, moment, launching: None }
+        Self { kernel, size, microseconds, repeated, role, moment, launching: None, call: None }
     }
 
     /// What `--measure` has just timed: variants on one input.
@@ -193,7 +199,8 @@ impl Measured {
             Kernel::Shape(shape) => shape.size(),
         };
         let (role, moment) = (Role::Later, u64::MAX);
-        Self { kernel, size, microseconds: None, repeated: false, role, moment, launching: None }
+        let (launching, call) = (None, None);
+        Self { kernel, size, microseconds: None, repeated: false, role, moment, launching, call }
     }
 }
 
@@ -276,8 +283,9 @@ impl Source {
             let (time, repeated) = later.map_or((time, false), |(_, later)| (*later, true));
             all.push(Measured::new(Kernel::Case(case), case.elements(), time, repeated));
         }
-        let shapes = shapes::newest(self.shapes)?.into_iter();
-        all.extend(shapes.map(|(shape, time)| Measured::new(Kernel::Shape(shape), shape.size(), time, true)));
+        all.extend(shapes::newest(self.shapes)?.into_iter().map(|(shape, time, call)| {
+            Measured { call, ..Measured::new(Kernel::Shape(shape), shape.size(), time, true) }
+        }));
         for row in timed(self.measured)? {
             let known =
                 |one: &Measured| (one.kernel, one.size, one.repeated) == (row.kernel, row.size, row.repeated);
@@ -342,7 +350,7 @@ fn timed(texts: &[&str]) -> Result<Vec<Measured>, Box<dyn Error>> {
             Launching { plain, dependent }
         });
         let microseconds = Some(microseconds);
-        rows.push(Measured { kernel, size, microseconds, repeated, role, moment, launching });
+        rows.push(Measured { kernel, size, microseconds, repeated, role, moment, launching, call: None });
     }
     Ok(rows)
 }

@@ -5,7 +5,7 @@
 //! Of each program the shapes of the figures are predicted, and every so many-th of those that a seed drew, by a rule
 //! that was fixed before any of them was predicted. They were timed again and again on one input.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::error::Error;
 
 use gpu_benches::suite::sparse::{Structure, Timed, structures};
@@ -16,11 +16,12 @@ use gpu_benches::{
 use gpu_core::Device;
 use gpu_examples::predicted::Counted;
 use gpu_model::literature::roofline::Demand;
-use gpu_model::units::Bytes;
+use gpu_model::units::{Bytes, Seconds};
 use serde::Deserialize;
 
 use super::cases::Counting;
 use super::changed::moment;
+use super::timing::{Calls, Timing};
 use super::operations::{self, Operation};
 use super::skyline::Skyline;
 use super::{batched, conversions, factor, level3, sorting, sparse, tensor};
@@ -193,6 +194,16 @@ impl Shape {
         Demand { operations, bytes: vec![Bytes(bytes)] }
     }
 
+    /// How its program times it.
+    pub fn timing(self) -> Timing {
+        match self {
+            Self::Factor(shape) if shape.op == factors::Op::Potrf => Timing::BehindCopy(factor::copied(shape)),
+            Self::Sparse(_, operation) if operation.is_waited_for() => Timing::Waited,
+            Self::Sparse(..) | Self::Skyline(_) => Timing::Alone,
+            _ => Timing::Among,
+        }
+    }
+
     /// Its milliseconds on a device, as its program measures them.
     ///
     /// # Errors
@@ -284,16 +295,20 @@ pub fn products(texts: &[&str]) -> Result<Vec<(String, Time)>, serde_json::Error
     Ok(results.iter().filter_map(square).collect())
 }
 
-/// The microseconds of the shapes of which there is a result, the newest one, and when it was measured.
+/// The microseconds of the shapes of which there is a result, the newest one, when it was measured, and what a call with
+/// next to nothing to do took then.
 ///
 /// # Errors
 /// Where a line is no result.
-pub fn newest(texts: &[&str]) -> Result<Vec<(Shape, Time)>, serde_json::Error> {
-    let newest = results(texts)?;
-    let found = Shape::all().into_iter().filter_map(|shape| {
+pub fn newest(texts: &[&str]) -> Result<Vec<(Shape, Time, Option<Seconds>)>, serde_json::Error> {
+    let (newest, all) = (results(texts)?, Shape::all());
+    let rows: HashSet<(&str, String)> = all.iter().map(|shape| shape.result()).collect();
+    let calls = Calls::of(texts, |suite, shape| rows.contains(&(suite, shape.to_owned())))?;
+    let found = all.iter().filter_map(|&shape| {
         let (suite, name) = shape.result();
-        let time = newest.get(&(suite.to_owned(), name))?;
-        (time.0 > 0.0).then_some((shape, *time))
+        let call = |moment| calls.time(suite, &name, moment);
+        let time = newest.get(&(suite.to_owned(), name.clone()))?;
+        (time.0 > 0.0).then(|| (shape, *time, call(time.1)))
     });
     Ok(found.collect())
 }
@@ -325,11 +340,11 @@ mod tests {
             )
         };
         let text = [line("ours", 2.0, "2"), line("ours", 3.0, "1"), line("cusolver", 4.0, "3")].join("\n");
-        let [(shape, time)] = newest(&[&text]).expect("they are lines")[..] else { panic!("there is one") };
+        let [(shape, time, _)] = newest(&[&text]).expect("they are lines")[..] else { panic!("there is one") };
         assert_eq!((shape.name().as_str(), time), ("potrf/f64/512/1/l/0/0/0", (2000.0, 2)));
         let sparse = r#"{"suite":"sparse","peer":"ours","shape":"band 200000 16 0 0","operation":"spmv",
             "algorithm":"Thread","ms_median":0.5,"date":"1"}"#;
-        let [(shape, time)] = newest(&[&sparse.replace('\n', "")]).expect("a line")[..] else {
+        let [(shape, time, _)] = newest(&[&sparse.replace('\n', "")]).expect("a line")[..] else {
             panic!("there is one")
         };
         assert_eq!((shape.family(), time), ("sparse products", (500.0, 1)));
