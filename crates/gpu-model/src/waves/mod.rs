@@ -22,10 +22,12 @@
 //! stored     = max(lines written, sectors written / 2)       a line is taken two sectors at a time
 //! alone      = max(lines + wavefronts + exchanges, integers / (P / 2), stored · store, bytes from l2 / l2_unit,
 //!              instructions / P, operations / (2 · lanes)) / (B · f)    a block's busiest level on its multiprocessor
-//! T(n; l, a) = l + a · (1 + q(n − 1)),  q(n) = n · (T(n) − l) / T(n)
+//! far(x)     = x · min(B, S) / B                            x: memory, l2, as below, for one block of each multiprocessor
+//! T(n; l, a, b, …) = l + a · (1 + q_a(n − 1)) + b · (1 + q_b(n − 1)) + …,  q_a(n) = n · a · (1 + q_a(n − 1)) / T(n)
 //!              of warpgroups tensor · S / B; as a block multiplies nothing while it writes, their latency has
 //!              max(lines + passes of what is written, in and out; stored · store) / (B · f) more
-//! wave(r)    = T(r; latency − α · further, (1 − φ) · alone) + T(r · w; α · further, φ · alone / w)
+//! wave(r)    = T(r; latency − α · further, (1 − φ) · alone, (1 − α) · τ · far(memory), (1 − α) · τ · far(l2))
+//!              + T(r · w; α · further, φ · alone / w, α · τ · far(memory) / w, α · τ · far(l2) / w)
 //! queued     = (W − 1) · wave(R) + wave(⌈(B − (W − 1) · R · S) / S⌉)    the last wave has what is left
 //!
 //! issue      = I · instructions / (P · S · f)                arithmetic = I · operations / peak
@@ -50,10 +52,11 @@
 //! bound      = max(necessary bytes / bandwidth, operations / peak)
 //! ```
 //!
-//! T and q are the mean value analysis of a closed network of one queue (Reiser and Lavenberg 1980): a block finds
-//! there what there was on average with one block less. In further turns of a loop between which a block does not meet,
-//! its warps do so one by one: while one waits, others are served. They do not come all at once, as blocks of a wave
-//! do, so memory is as fast for each of them as for one alone. A launch among many takes what the host needs to issue
+//! T and q are the mean value analysis of a closed network of queues (Reiser and Lavenberg 1980): a block finds
+//! at each what there was on average with one block less. In further turns of a loop between which a block does not
+//! meet, its warps do so one by one: while one waits, others are served. They do not come all at once, as blocks of a
+//! wave do, so memory is as fast for each of them as for one alone, but for what queues there: L(x) has that for what
+//! all ask for at once, and in further turns memory and the second-level cache are queues. A launch among many takes what the host needs to issue
 //! the next, or the gap between two and its own work; kernels that wait for the one before by themselves
 //! ([`Counts::dependent`]) have a smaller gap, and their blocks start half as fast.
 //!
@@ -158,6 +161,7 @@ mod bottleneck;
 mod counts;
 mod grown;
 pub mod ptx;
+mod queue;
 #[cfg(feature = "simulator")]
 pub mod simulated;
 pub mod tuning;
@@ -166,6 +170,7 @@ pub use bottleneck::Bottleneck;
 pub use counts::{Counts, Instructions, Pipes, Scaled, Waits, scale};
 pub use grown::{combined, extrapolate};
 
+use self::queue::Apart;
 use crate::device::{Calibration, Device, Launch};
 use crate::error::{Error, Result, positive};
 use crate::literature::roofline::{Demand, LowerBound, Roofline};
@@ -232,7 +237,7 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
     let Waits { memory, l2, shared, computing, .. } = counts.waits;
     let at_once = loaded(given.memory_latency, given.memory_loaded) * memory
         + loaded(given.l2_latency, given.l2_loaded) * l2;
-    // Turns of loops come at any time: what queues there does so at a level, not here.
+    // Turns of loops come at any time: what queues there does so in the wave, not here.
     let apart = Apart::of(counts, warps);
     let turns = (given.memory_latency * memory + given.l2_latency * l2) * apart.turns;
     let latency = given.turnover
@@ -268,6 +273,12 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
     let excess = (blocks / units).ceil() * units / blocks;
     let mut levels = levels(device, given, counts, excess);
     levels.push((Bottleneck::Tensor, tensor * excess));
+    // What a block takes of what all multiprocessors share, beside one of each of them.
+    let beside = blocks.min(units) / blocks;
+    let far = [Bottleneck::Memory, Bottleneck::L2].map(|which| {
+        let times = levels.iter().filter(|(level, _)| *level == which);
+        times.map(|(_, time)| *time).sum::<Seconds>() * beside
+    });
     levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
     // Levels are busy once the first wave has started; where starting blocks takes longer, they are done with it.
     let busy = levels[0].1 + Seconds(blocks.min(places as f64) / starts);
@@ -277,7 +288,7 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
     let (slowest, throughput) = (levels[0].0, busy.max(starting));
     // All waves but the last are full.
     let left = (launch.blocks() - (waves - 1) * places).div_ceil(u64::from(device.multiprocessors));
-    let wave = |resident: u64| apart.wave([latency, by_warps], alone, resident);
+    let wave = |resident: u64| apart.wave([latency, by_warps], alone, far, resident);
     let queued = wave(resident.into()) * (waves - 1) as f64 + wave(left);
     let waiting = latency * waves as f64;
 
@@ -369,52 +380,6 @@ fn writing(device: &Device, given: &Calibration, counts: &Counts) -> Seconds {
     let passes = 2.0 * counts.sectors_written * device.memory.sector.0 / device.memory.line.0;
     let cycles = (counts.lines + passes).max(stored(counts) * given.store.0);
     Cycles(cycles / counts.blocks as f64) / device.clock
-}
-
-/// What a wave takes, `resident` blocks on each multiprocessor: each waits, and queues for the busiest level, whose
-/// work for a block is `alone`. By mean value analysis of a closed network of one queue: who comes finds as many there
-/// as there were on average with one block less (Reiser and Lavenberg, *Mean-value analysis of closed multichain
-/// queuing networks*, 1980).
-fn wave(latency: Seconds, alone: Seconds, resident: u64) -> Seconds {
-    let (mut queue, mut time) = (0.0, latency);
-    for blocks in 1..=resident {
-        let there = alone * (1.0 + queue);
-        time = latency + there;
-        queue = blocks as f64 * (there / time);
-    }
-    time
-}
-
-/// What a block does in further turns of loops.
-struct Apart {
-    /// Their part of the waits for memory and the second-level cache.
-    turns: f64,
-    /// The part of them between which the block does not meet, so that each warp goes on by itself …
-    of_turns: f64,
-    /// … and what of all waits that is.
-    part: f64,
-    /// The warps of a block.
-    warps: f64,
-}
-
-impl Apart {
-    fn of(counts: &Counts, warps: f64) -> Self {
-        let Waits { memory, l2, shared, turns, .. } = counts.waits;
-        let of = |some: f64, all: f64| if some > 0.0 { some / all } else { 0.0 };
-        let by_warps = (turns - shared).max(0.0);
-        let part = of(by_warps, memory + l2 + shared);
-        Self { turns: of(turns, memory + l2), of_turns: of(by_warps, turns), part, warps }
-    }
-
-    /// What a wave takes, where a block waits for `latency`, of that warps by themselves for `by_warps`: of the rest,
-    /// blocks queue as a whole; of this part, each warp.
-    fn wave(&self, [latency, by_warps]: [Seconds; 2], alone: Seconds, resident: u64) -> Seconds {
-        let together = wave(latency - by_warps, alone * (1.0 - self.part), resident);
-        if self.part == 0.0 {
-            return together;
-        }
-        together + wave(by_warps, alone * (self.part / self.warps), resident * self.warps as u64)
-    }
 }
 
 /// What each level takes; `excess` is what the busiest multiprocessor has more than the average.

@@ -1,5 +1,6 @@
 //! The formulas against numbers worked by hand, on a device of round ones.
 
+use super::queue::wave;
 use super::*;
 use crate::literature::roofline::Limit;
 use crate::literature::testing::same;
@@ -159,7 +160,7 @@ fn the_last_wave_has_what_is_left() {
         ..Counts::empty("left", 90, 256)
     };
     let found = predict(&device(), &counts).expect("it fits");
-    same(found.time.0, 1e-6 + wave(Seconds(1.108e-6), Seconds(0.1e-6), 8).0 + 1.208e-6);
+    same(found.time.0, 1e-6 + wave(Seconds(1.108e-6), [Seconds(0.1e-6)], 8).0 + 1.208e-6);
 }
 
 /// Ten hops of 500 cycles, and beside them two reads of 500, three of 250 and 100 cycles.
@@ -215,7 +216,7 @@ fn launches_follow_one_another() {
 /// 2 µs, half of that queued. Of many each takes but 1 µs more.
 #[test]
 fn blocks_queue_for_the_busiest_level() {
-    let of = |blocks| wave(Seconds(1e-6), Seconds(1e-6), blocks).0;
+    let of = |blocks| wave(Seconds(1e-6), [Seconds(1e-6)], blocks).0;
     same(of(1), 2e-6);
     same(of(2), 2.5e-6);
     assert!((of(1000) / 1000e-6 - 1.0).abs() < 0.01, "{}", of(1000));
