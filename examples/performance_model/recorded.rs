@@ -283,8 +283,9 @@ impl Source {
             let (time, repeated) = later.map_or((time, false), |(_, later)| (*later, true));
             all.push(Measured::new(Kernel::Case(case), case.elements(), time, repeated));
         }
-        all.extend(shapes::newest(self.shapes)?.into_iter().map(|(shape, time, call)| {
-            Measured { call, ..Measured::new(Kernel::Shape(shape), shape.size(), time, true) }
+        all.extend(shapes::newest(self.shapes)?.into_iter().map(|(shape, time, call)| Measured {
+            call,
+            ..Measured::new(Kernel::Shape(shape), shape.size(), time, true)
         }));
         for row in timed(self.measured)? {
             let known =

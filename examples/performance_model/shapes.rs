@@ -21,9 +21,9 @@ use serde::Deserialize;
 
 use super::cases::Counting;
 use super::changed::moment;
-use super::timing::{Calls, Timing};
 use super::operations::{self, Operation};
 use super::skyline::Skyline;
+use super::timing::{Calls, Timing};
 use super::{batched, conversions, factor, level3, sorting, sparse, tensor};
 
 /// Every so many-th of the drawn shapes of sorts, and of products on the tensor cores, of which 400 come last: of the
@@ -197,7 +197,9 @@ impl Shape {
     /// How its program times it.
     pub fn timing(self) -> Timing {
         match self {
-            Self::Factor(shape) if shape.op == factors::Op::Potrf => Timing::BehindCopy(factor::copied(shape)),
+            Self::Factor(shape) if shape.op == factors::Op::Potrf => {
+                Timing::BehindCopy(factor::copied(shape))
+            }
             Self::Sparse(_, operation) if operation.is_waited_for() => Timing::Waited,
             Self::Sparse(..) | Self::Skyline(_) => Timing::Alone,
             _ => Timing::Among,
@@ -340,7 +342,9 @@ mod tests {
             )
         };
         let text = [line("ours", 2.0, "2"), line("ours", 3.0, "1"), line("cusolver", 4.0, "3")].join("\n");
-        let [(shape, time, _)] = newest(&[&text]).expect("they are lines")[..] else { panic!("there is one") };
+        let [(shape, time, _)] = newest(&[&text]).expect("they are lines")[..] else {
+            panic!("there is one")
+        };
         assert_eq!((shape.name().as_str(), time), ("potrf/f64/512/1/l/0/0/0", (2000.0, 2)));
         let sparse = r#"{"suite":"sparse","peer":"ours","shape":"band 200000 16 0 0","operation":"spmv",
             "algorithm":"Thread","ms_median":0.5,"date":"1"}"#;

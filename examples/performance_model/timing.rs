@@ -75,7 +75,11 @@ impl Beside {
             let rows = rows.iter().filter(|row| row.measure == measure && row.of == of);
             let rows = rows.filter(|row| over.is_none_or(|over| row.over == over));
             let mut values: Vec<f64> = rows.map(|row| row.value).collect();
-            if values.is_empty() { Err(format!("no {measure} of {of}")) } else { Ok(quantile(&mut values, 0.5)) }
+            if values.is_empty() {
+                Err(format!("no {measure} of {of}"))
+            } else {
+                Ok(quantile(&mut values, 0.5))
+            }
         };
         let all = rows.iter().filter(|row| row.of == "within_device").map(|row| row.over);
         let (least, most) = (all.clone().fold(f64::INFINITY, f64::min), all.fold(0.0, f64::max));
@@ -162,7 +166,8 @@ impl Calls {
     pub fn of(texts: &[&str], is_row: impl Fn(&str, &str) -> bool) -> Result<Self, serde_json::Error> {
         let mut calls = Self::default();
         for line in texts.iter().flat_map(|text| text.lines()) {
-            let Line { suite, peer, shape: Some(shape), ms_median, date } = serde_json::from_str(line)? else {
+            let Line { suite, peer, shape: Some(shape), ms_median, date } = serde_json::from_str(line)?
+            else {
                 continue;
             };
             if peer == OURS && is_small(&suite, &shape) && !is_row(&suite, &shape) {

@@ -14,10 +14,12 @@
 //! That is the expectation maximisation of emission tomography (Shepp and Vardi, *Maximum likelihood reconstruction for
 //! emission tomography*, 1982; before that Richardson's and Lucy's): x_b stays positive, what was executed is met in
 //! sum, and a run with a kind that was not executed, as the element by element end of an array beside its vectors,
-//! vanishes. A run with nothing that is counted is taken to be executed as often as the rarer of its neighbours.
+//! vanishes. A run with nothing that is counted is taken to be executed as often as the rarer of its neighbours, and as
+//! often as any run that it always comes before or after and that does not come again without it: what computes a
+//! block's addresses is executed though the run beside it, of a case that was not met, is not.
 //!
 //! How long a warp takes for a run that has its multiprocessor for itself follows from the registers: it issues one
-//! instruction a cycle, in order, each when what it reads is there; in loops others before that, as ptxas puts them.
+//! instruction a cycle, each when what it reads is there, and others before that, as ptxas puts them.
 //! What loads from global memory wait for is not part of it: that is a matter of the caches. How often a warp waits for
 //! them follows from the registers too:
 //!
@@ -79,6 +81,8 @@ struct Run {
     rolled: bool,
     /// Whether it is one of a loop.
     repeats: bool,
+    /// Runs that the simulator counts accesses of, without which this one is not executed less often.
+    at_least: Vec<usize>,
 }
 
 /// Cycles after which another instruction can read what one has computed.
@@ -220,7 +224,16 @@ impl Text {
         for (run, turns) in runs.iter_mut().zip(flow.turns()) {
             run.cycles = turns.cycles(&mut warp);
         }
-        runs.retain(|run| *run != Run { repeats: run.repeats, ..Run::default() });
+        let is_there: Vec<bool> =
+            runs.iter().map(|run| *run != Run { repeats: run.repeats, ..Run::default() }).collect();
+        let is_counted: Vec<bool> = runs.iter().map(|run| !run.counted.is_empty()).collect();
+        // What is counted is there, at its place among those that are.
+        let among = |place: usize| is_there[..place].iter().filter(|there| **there).count();
+        for (run, others) in runs.iter_mut().zip(flow.as_often(&is_counted)) {
+            run.at_least = others.into_iter().map(among).collect();
+        }
+        let mut there = is_there.iter();
+        runs.retain(|_| there.next() == Some(&true));
         Self(runs)
     }
 
@@ -281,8 +294,12 @@ impl Text {
             before.into_iter().chain(after).map(|near| often[near]).reduce(f64::min).unwrap_or(0.0)
         };
         let all = runs.iter().enumerate().zip(&self.0);
-        all.map(|((place, run), text)| at_most(text, if run.is_empty() { near(place) } else { often[place] }))
-            .collect()
+        let uncounted =
+            |place: usize| self.0[place].at_least.iter().map(|&run| often[run]).fold(near(place), f64::max);
+        all.map(|((place, run), text)| {
+            at_most(text, if run.is_empty() { uncounted(place) } else { often[place] })
+        })
+        .collect()
     }
 }
 
@@ -316,6 +333,8 @@ fn integers(parts: &[&str]) -> f64 {
         }
         // By the copy engine and by barriers.
         "cp" | "mbarrier" | "prefetch" | "fence" | "elect" | "setmaxnreg" | "pragma" => 0.0,
+        // Whatever their size, in registers of 32 bits.
+        "div" | "rem" => several(parts),
         "cvt" if is_float => 1.0,
         _ if parts.iter().any(|part| matches!(*part, "b64" | "s64" | "u64")) => 2.0,
         _ => 1.0,
@@ -323,8 +342,8 @@ fn integers(parts: &[&str]) -> f64 {
 }
 
 /// Instructions of the device for one of the text, which follow one another: ptxas makes a division, an inverse or a
-/// root of an approximation and steps of Newton's method. Counted in its code for 9.0, of the way that ordinary numbers
-/// take.
+/// root of an approximation and steps of Newton's method, a quotient or remainder of integers of one too and of what is
+/// left then. Counted in its code for 9.0, of the way that ordinary numbers take.
 fn several(parts: &[&str]) -> f64 {
     let is_double = parts.contains(&"f64");
     match parts[0] {
@@ -333,6 +352,13 @@ fn several(parts: &[&str]) -> f64 {
         "rcp" if is_double => 9.0,
         "sqrt" if is_double => 15.0,
         "div" | "rcp" | "sqrt" if parts.contains(&"f32") => 8.0,
+        "div" | "rem" => match parts.last() {
+            Some(&"u32") => 18.0,
+            Some(&"s32") => 24.0,
+            Some(&"u64") => 70.0,
+            Some(&"s64") => 87.0,
+            _ => 1.0,
+        },
         _ => 1.0,
     }
 }
@@ -398,6 +424,31 @@ mod tests {
         assert_eq!(cycles(&format!("div.rn.f32 b,c,c;\n{store}")), 1.0 + 8.0 * 4.0);
         assert_eq!(cycles(&format!("div.rn.f64 b,c,c;\n{store}")), 1.0 + 14.0 * 8.0);
         assert_eq!(cycles(&format!("div.approx.f32 b,c,c;\n{store}")), 5.0);
+        // Of integers by 18 to 87.
+        for (operation, count) in [("div.u32", 18.0), ("rem.s32", 24.0), ("rem.u64", 70.0), ("div.s64", 87.0)]
+        {
+            assert_eq!(cycles(&format!("{operation} b,c,c;\n{store}")), 1.0 + count * 4.0);
+            let text = Text::of(&format!("{operation} b,c,c;\n{store}"), LATENCY);
+            let found = text.executed(&executed, 1.0);
+            assert_eq!((found.arithmetic, found.integers), (count, count), "{operation}");
+        }
+    }
+
+    /// Both ways end in a store, but only one of them loads: what comes before them is executed by all 10 warps, though
+    /// the run behind it is not. In a loop of 40 turns the step that leads back is as often as the load, and what comes
+    /// before the loop once for each warp.
+    #[test]
+    fn what_leads_to_accesses_is_executed_as_often() {
+        let ways = "add.s32 a,b,b;\n@p0 bra $1;\nld.global.b32 a,[d];\n$1:\nst.global.b32 [d],a;\nret;";
+        let executed = [((What::GlobalLoad, 4), 0.0), ((What::GlobalStore, 4), 10.0)];
+        let found = Text::of(ways, LATENCY).executed(&executed, 10.0);
+        assert_eq!((found.arithmetic, found.control), (10.0, 20.0));
+        let turns = "add.s32 a,b,b;\n$1:\n@p0 bra $2;\nld.shared.b32 a,[d];\nbra.uni $3;\n$2:\n\
+            ld.global.b32 a,[d];\n$3:\nadd.s32 d,d,4;\n@p1 bra $1;\nst.global.b32 [d],a;\nret;";
+        let executed =
+            [((What::SharedLoad, 4), 0.0), ((What::GlobalLoad, 4), 400.0), ((What::GlobalStore, 4), 10.0)];
+        let found = Text::of(turns, LATENCY).executed(&executed, 10.0);
+        assert!((found.arithmetic - 410.0).abs() < 1e-6, "{found:?}");
     }
 
     /// A loop of 100 turns that adds a word each waits 100 times; one that adds four at a time, 25 times.

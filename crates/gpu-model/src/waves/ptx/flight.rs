@@ -139,6 +139,31 @@ impl<'a> Flow<'a> {
         (0..ways.len()).map(comes_back).collect()
     }
 
+    /// For each run that is not `counted` the counted ones that are executed at most as often as it: those that it always
+    /// comes before or after, and that none comes back to without it.
+    pub(super) fn as_often(&self, counted: &[bool]) -> Vec<Vec<usize>> {
+        let ways = self.ways();
+        let mut back = vec![Vec::new(); ways.len()];
+        for (from, to) in ways.iter().enumerate() {
+            to.iter().for_each(|&to| back[to].push(from));
+        }
+        let ends: Vec<usize> = (0..ways.len()).filter(|&place| ways[place].is_empty()).collect();
+        let [entered, left] = [reached(&ways, &[0], None), reached(&back, &ends, None)];
+        let of = |(run, &is_counted): (usize, &bool)| {
+            if is_counted || !entered[run] {
+                return Vec::new();
+            }
+            let around = [reached(&ways, &[0], Some(run)), reached(&back, &ends, Some(run))];
+            let turns = in_turns(&ways, run);
+            let is_bound = |other: &usize| {
+                let is_passed = entered[*other] && !around[0][*other] || left[*other] && !around[1][*other];
+                counted[*other] && is_passed && !turns[*other]
+            };
+            (0..ways.len()).filter(|&other| other != run).filter(is_bound).collect()
+        };
+        counted.iter().enumerate().map(of).collect()
+    }
+
     /// The turns of each run that come together, once it is compiled.
     pub(super) fn turns(&self) -> impl Iterator<Item = Turns<'_, 'a>> {
         self.0.iter().map(Turns::of)
@@ -166,6 +191,35 @@ impl<'a> Flow<'a> {
             before = found;
         }
         waits
+    }
+}
+
+/// The runs that are reached from these, without passing one of them.
+fn reached(ways: &[Vec<usize>], from: &[usize], without: Option<usize>) -> Vec<bool> {
+    let (mut seen, mut open) = (vec![false; ways.len()], from.to_vec());
+    while let Some(place) = open.pop() {
+        if Some(place) != without && !std::mem::replace(&mut seen[place], true) {
+            open.extend(&ways[place]);
+        }
+    }
+    seen
+}
+
+/// The runs that may come back to themselves, or are between such, without passing one of them.
+fn in_turns(ways: &[Vec<usize>], without: usize) -> Vec<bool> {
+    let mut there = vec![true; ways.len()];
+    there[without] = false;
+    loop {
+        let mut comes = vec![false; ways.len()];
+        for (_, to) in ways.iter().enumerate().filter(|(from, _)| there[*from]) {
+            to.iter().for_each(|&to| comes[to] = true);
+        }
+        let goes = |from: usize| ways[from].iter().any(|&to| there[to]);
+        let left: Vec<bool> = (0..ways.len()).map(|run| there[run] && comes[run] && goes(run)).collect();
+        if left == there {
+            return there;
+        }
+        there = left;
     }
 }
 

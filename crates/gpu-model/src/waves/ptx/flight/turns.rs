@@ -28,8 +28,7 @@ impl<'r, 'a> Turns<'r, 'a> {
 
     /// Cycles that a warp takes for a turn, which has its multiprocessor for itself.
     pub(in super::super) fn cycles(&self, warp: &mut Warp<'a>) -> f64 {
-        let of_loop = is_loop(self.run).then_some(self.count);
-        warp.issue(&self.run.instructions, of_loop) / self.count as f64
+        warp.issue(&self.run.instructions, self.count) / self.count as f64
     }
 }
 
