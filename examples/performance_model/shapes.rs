@@ -297,8 +297,8 @@ pub fn products(texts: &[&str]) -> Result<Vec<(String, Time)>, serde_json::Error
     Ok(results.iter().filter_map(square).collect())
 }
 
-/// The microseconds of the shapes of which there is a result, the newest one, when it was measured, and what a call with
-/// next to nothing to do took then.
+/// The microseconds of the shapes of which there is a result, the newest one, when it was measured, and what a call
+/// with next to nothing to do took then.
 ///
 /// # Errors
 /// Where a line is no result.

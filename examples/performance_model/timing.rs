@@ -8,9 +8,9 @@
 //!
 //! None of the numbers is from a row that is predicted. What waiting and copies take is in the calibration of the
 //! device; what a launch alone takes beside its kernel, from single launches of the largest of 2^10 elements, of which
-//! only batches are predicted. What a call takes on the host, where checks of its arguments and its plan come before the
-//! launch, is the median of the program's smallest shapes in the same run that no row is of ([`Calls`]): hosts and runs
-//! differ by half of it.
+//! only batches are predicted. What a call takes on the host, where checks of its arguments and its plan come before
+//! the launch, is the median of the program's smallest shapes in the same run that no row is of ([`Calls`]): hosts and
+//! runs differ by half of it.
 
 use std::collections::HashMap;
 use std::error::Error;

@@ -22,10 +22,11 @@
 //! stored     = max(lines written, sectors written / 2)       a line is taken two sectors at a time
 //! alone      = max(lines + wavefronts + exchanges, integers / (P / 2), stored · store, bytes from l2 / l2_unit,
 //!              instructions / P, operations / (2 · lanes)) / (B · f)    a block's busiest level on its multiprocessor
-//! far(x)     = x · min(B, S) / B                            x: memory, l2, as below, for one block of each multiprocessor
-//! T(n; l, a, b, …) = l + a · (1 + q_a(n − 1)) + b · (1 + q_b(n − 1)) + …,  q_a(n) = n · a · (1 + q_a(n − 1)) / T(n)
 //!              of warpgroups tensor · S / B; as a block multiplies nothing while it writes, their latency has
 //!              max(lines + passes of what is written, in and out; stored · store) / (B · f) more
+//! far(x)     = x · min(B, S) / B                             x: memory, l2, as below: a block of each multiprocessor
+//! T(n; l, a, b, …) = l + a · (1 + q_a(n − 1)) + b · (1 + q_b(n − 1)) + …
+//!              q_a(n) = n · a · (1 + q_a(n − 1)) / T(n)
 //! wave(r)    = T(r; latency − α · further, (1 − φ) · alone, (1 − α) · τ · far(memory), (1 − α) · τ · far(l2))
 //!              + T(r · w; α · further, φ · alone / w, α · τ · far(memory) / w, α · τ · far(l2) / w)
 //! queued     = (W − 1) · wave(R) + wave(⌈(B − (W − 1) · R · S) / S⌉)    the last wave has what is left
@@ -52,12 +53,12 @@
 //! bound      = max(necessary bytes / bandwidth, operations / peak)
 //! ```
 //!
-//! T and q are the mean value analysis of a closed network of queues (Reiser and Lavenberg 1980): a block finds
-//! at each what there was on average with one block less. In further turns of a loop between which a block does not
-//! meet, its warps do so one by one: while one waits, others are served. They do not come all at once, as blocks of a
-//! wave do, so memory is as fast for each of them as for one alone, but for what queues there: L(x) has that for what
-//! all ask for at once, and in further turns memory and the second-level cache are queues. A launch among many takes what the host needs to issue
-//! the next, or the gap between two and its own work; kernels that wait for the one before by themselves
+//! T and q are the mean value analysis of a closed network of queues (Reiser and Lavenberg 1980): a block finds at each
+//! what there was on average with one block less. In further turns of a loop between which a block does not meet, its
+//! warps do so one by one: while one waits, others are served. They do not come all at once, as blocks of a wave do, so
+//! memory is as fast for each of them as for one alone, but for what queues there: L(x) has that for what all ask for
+//! at once, and in further turns memory and the second-level cache are queues. A launch among many takes what the host
+//! needs to issue the next, or the gap between two and its own work; kernels that wait for the one before by themselves
 //! ([`Counts::dependent`]) have a smaller gap, and their blocks start half as fast.
 //!
 //! `latency` is a block's critical path: between two barriers the slowest warp counts, so that a ticket that one thread
@@ -148,7 +149,10 @@
 //!
 //! # What is left out
 //!
-//! How full a level is beyond one multiprocessor: the second-level cache and memory are as fast as when alone; that the
+//! How full a level is beyond one multiprocessor, but for turns of loops: else the second-level cache and memory are as
+//! fast as when alone; what branches take, by `calibrate` some 25 cycles each with the comparison before (with that for
+//! each of the text, of which ptxas makes predicates, in part, errors are larger); that integer additions and products
+//! may take the units of floats; that blocks which start together load together and then compute together; that the
 //! cache's halves are far from each other, so that of what fills more than one, half is slow to come. Atomics on one
 //! address, which wait for each other. Sectors that are written in parts by launches far apart (`patch_split`), and
 //! rows of scattered stores far apart (`patch`). That a block which meets at a barrier in each turn of a loop does not

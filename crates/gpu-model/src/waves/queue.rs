@@ -68,9 +68,9 @@ mod tests {
     use super::*;
     use crate::literature::testing::same;
 
-    /// With 1 µs of waits, 1 µs at one place and half of that at another, a block takes 2.5 µs, two fifths of it at the
-    /// one and a fifth at the other, so that of two each takes 1.4 and 0.6 there. Of these three they are 2.8 and 1.2
-    /// of all, and of three blocks each takes 1 + 2.8 / 3 and 0.5 · (1 + 1.2 / 3).
+    /// With 1 µs of waits, 1 µs at one place and half of that at another, a block takes 2.5 µs, two fifths of it at
+    /// the one and a fifth at the other, so that of two each takes 1.4 and 0.6 there. Of these three they are 2.8 and
+    /// 1.2 of all, and of three blocks each takes 1 + 2.8 / 3 and 0.5 · (1 + 1.2 / 3).
     #[test]
     fn blocks_queue_at_each_place() {
         let of = |blocks| wave(Seconds(1e-6), [Seconds(1e-6), Seconds(0.5e-6)], blocks).0;
@@ -82,7 +82,8 @@ mod tests {
     }
 
     /// A block of two warps that waits ten times, eight of them in turns, half of which it meets in: of what it takes
-    /// of memory, 10 µs, two fifths are where it queues as a whole and a fifth where each warp does, who both ask there.
+    /// of memory, 10 µs, two fifths are where it queues as a whole and a fifth where each warp does, who both ask
+    /// there.
     #[test]
     fn only_turns_queue_for_memory() {
         let waits = Waits { memory: 10.0, shared: 4.0, turns: 8.0, ..Waits::default() };

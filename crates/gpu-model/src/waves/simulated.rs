@@ -214,8 +214,8 @@ fn waits(path: &Path, blocks: f64) -> Waits {
 }
 
 /// The counts of a launch whose kernel has this text: with its arithmetic and branches, what they take, and how often
-/// warps wait for what they load. The slowest warps of a block are taken to execute as much more than the average as
-/// they have requests.
+/// warps wait for what they load. The slowest warps of a block are taken to execute as much more of loops than the
+/// average as they have requests.
 ///
 /// A warp issues in order: what it loads in one turn of a loop it waits for before it asks in the next one
 /// ([`ptx`](super::ptx) has these steps). So it waits oftener than once for each place in the source:
@@ -238,7 +238,8 @@ pub fn counts_with(report: &Report, text: &Text) -> Result<Counts> {
     let path = report.paths.all.requests as f64 / report.blocks as f64;
     if requests > 0.0 {
         let slower = (path * warps / requests).max(1.0);
-        counts.waits.computing = executed.cycles / warps * slower;
+        // What is in no loop they all execute once.
+        counts.waits.computing = (executed.cycles + executed.cycles_of_loops * (slower - 1.0)) / warps;
         let each = |count: u64| count as f64 / report.blocks as f64;
         let Path { loads, all_loads, misses, memory_misses, .. } = report.paths.all;
         let is_load = |(kind, _): &&(Kind, f64)| kind.0 == What::GlobalLoad;

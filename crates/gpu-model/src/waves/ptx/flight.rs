@@ -139,8 +139,8 @@ impl<'a> Flow<'a> {
         (0..ways.len()).map(comes_back).collect()
     }
 
-    /// For each run that is not `counted` the counted ones that are executed at most as often as it: those that it always
-    /// comes before or after, and that none comes back to without it.
+    /// For each run that is not `counted` the counted ones that are executed at most as often as it: those that it
+    /// always comes before or after, and that none comes back to without it.
     pub(super) fn as_often(&self, counted: &[bool]) -> Vec<Vec<usize>> {
         let ways = self.ways();
         let mut back = vec![Vec::new(); ways.len()];
