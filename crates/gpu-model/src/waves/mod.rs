@@ -24,11 +24,10 @@
 //!              instructions / P, operations / (2 · lanes)) / (B · f)    a block's busiest level on its multiprocessor
 //!              of warpgroups tensor · S / B; as a block multiplies nothing while it writes, their latency has
 //!              max(lines + passes of what is written, in and out; stored · store) / (B · f) more
-//! far(x)     = x · min(B, S) / B                             x: memory, l2, as below: a block of each multiprocessor
-//! T(n; l, a, b, …) = l + a · (1 + q_a(n − 1)) + b · (1 + q_b(n − 1)) + …
-//!              q_a(n) = n · a · (1 + q_a(n − 1)) / T(n)
-//! wave(r)    = T(r; latency − α · further, (1 − φ) · alone, (1 − α) · τ · far(memory), (1 − α) · τ · far(l2))
-//!              + T(r · w; α · further, φ · alone / w, α · τ · far(memory) / w, α · τ · far(l2) / w)
+//! far        = memory · min(B, S) / B                        a block's of each multiprocessor, memory as below
+//! T(n; l, a, b) = l + a · (1 + q_a(n − 1)) + b · (1 + q_b(n − 1)),  q_a(n) = n · a · (1 + q_a(n − 1)) / T(n)
+//! wave(r)    = T(r; latency − α · further, (1 − φ) · alone, (1 − α) · τ · far)
+//!              + T(r · w; α · further, φ · alone / w, α · τ · far / w)
 //! queued     = (W − 1) · wave(R) + wave(⌈(B − (W − 1) · R · S) / S⌉)    the last wave has what is left
 //!
 //! issue      = I · instructions / (P · S · f)                arithmetic = I · operations / peak
@@ -57,7 +56,7 @@
 //! what there was on average with one block less. In further turns of a loop between which a block does not meet, its
 //! warps do so one by one: while one waits, others are served. They do not come all at once, as blocks of a wave do, so
 //! memory is as fast for each of them as for one alone, but for what queues there: L(x) has that for what all ask for
-//! at once, and in further turns memory and the second-level cache are queues. A launch among many takes what the host
+//! at once, and in further turns memory is a queue. A launch among many takes what the host
 //! needs to issue the next, or the gap between two and its own work; kernels that wait for the one before by themselves
 //! ([`Counts::dependent`]) have a smaller gap, and their blocks start half as fast.
 //!
@@ -277,12 +276,9 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
     let excess = (blocks / units).ceil() * units / blocks;
     let mut levels = levels(device, given, counts, excess);
     levels.push((Bottleneck::Tensor, tensor * excess));
-    // What a block takes of what all multiprocessors share, beside one of each of them.
-    let beside = blocks.min(units) / blocks;
-    let far = [Bottleneck::Memory, Bottleneck::L2].map(|which| {
-        let times = levels.iter().filter(|(level, _)| *level == which);
-        times.map(|(_, time)| *time).sum::<Seconds>() * beside
-    });
+    // What a block takes of memory beside one of each other multiprocessor.
+    let memory = levels.iter().filter(|(level, _)| *level == Bottleneck::Memory);
+    let far = memory.map(|(_, time)| *time).sum::<Seconds>() * (blocks.min(units) / blocks);
     levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
     // Levels are busy once the first wave has started; where starting blocks takes longer, they are done with it.
     let busy = levels[0].1 + Seconds(blocks.min(places as f64) / starts);

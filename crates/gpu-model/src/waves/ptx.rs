@@ -16,7 +16,8 @@
 //! sum, and a run with a kind that was not executed, as the element by element end of an array beside its vectors,
 //! vanishes. A run with nothing that is counted is taken to be executed as often as the rarer of its neighbours, and as
 //! often as any run that it always comes before or after and that does not come again without it: what computes a
-//! block's addresses is executed though the run beside it, of a case that was not met, is not.
+//! block's addresses is executed though the run beside it, of a case that was not met, is not. (Not where waits are
+//! counted: of several runs that may be the first to read what is on its way, only one waits for it.)
 //!
 //! How long a warp takes for a run that has its multiprocessor for itself follows from the registers: it issues one
 //! instruction a cycle, each when what it reads is there, and others before that, as ptxas puts them.
@@ -241,7 +242,7 @@ impl Text {
     #[must_use]
     pub fn executed(&self, executed: &[(Kind, f64)], warps: f64) -> Executed {
         let mut all = Executed::default();
-        for (run, times) in self.0.iter().zip(self.often(executed, |_, times| times)) {
+        for (run, times) in self.0.iter().zip(self.often(executed, true, |_, times| times)) {
             all.arithmetic += run.arithmetic * times;
             all.integers += run.integers * times;
             all.control += run.control * times;
@@ -256,13 +257,14 @@ impl Text {
             run if run.repeats => times,
             _ => times.min(warps),
         };
-        let often = self.often(executed, at_most);
+        let often = self.often(executed, false, at_most);
         all.waits = self.0.iter().zip(often).map(|(run, times)| run.waits * times).sum();
         all
     }
 
-    /// How often each run was executed, which is `at_most` what it makes of that.
-    fn often(&self, executed: &[(Kind, f64)], at_most: impl Fn(&Run, f64) -> f64) -> Vec<f64> {
+    /// How often each run was executed, which is `at_most` what it makes of that; what leads to others as often as they, if
+    /// that is asked for.
+    fn often(&self, executed: &[(Kind, f64)], leads: bool, at_most: impl Fn(&Run, f64) -> f64) -> Vec<f64> {
         let total = |kind| executed.iter().find(|(known, _)| *known == kind).map_or(0.0, |(_, count)| *count);
         let mut kinds: Vec<(Kind, f64)> = Vec::new();
         for (kind, _) in self.0.iter().flat_map(|run| &run.counted) {
@@ -297,8 +299,10 @@ impl Text {
             before.into_iter().chain(after).map(|near| often[near]).reduce(f64::min).unwrap_or(0.0)
         };
         let all = runs.iter().enumerate().zip(&self.0);
-        let uncounted =
-            |place: usize| self.0[place].at_least.iter().map(|&run| often[run]).fold(near(place), f64::max);
+        let uncounted = |place: usize| {
+            let others = self.0[place].at_least.iter().filter(|_| leads);
+            others.map(|&run| often[run]).fold(near(place), f64::max)
+        };
         all.map(|((place, run), text)| {
             at_most(text, if run.is_empty() { uncounted(place) } else { often[place] })
         })

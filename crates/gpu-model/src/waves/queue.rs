@@ -41,25 +41,24 @@ impl Apart {
     }
 
     /// What a wave takes, where a block waits for `latency`, of that warps by themselves for `by_warps`: of the rest,
-    /// blocks queue as a whole; of this part, each warp. `far` is what a block takes of memory and of the second-level
-    /// cache beside one of each other multiprocessor. Only in further turns do they queue there: what else waits, waits
-    /// as long as where every place asks.
+    /// blocks queue as a whole; of this part, each warp. `far` is what a block takes of memory beside one of each other
+    /// multiprocessor. Only in further turns do they queue there: what else waits, waits as long as where every place
+    /// asks.
     pub(super) fn wave(
         &self,
         [latency, by_warps]: [Seconds; 2],
         alone: Seconds,
-        far: [Seconds; 2],
+        far: Seconds,
         resident: u64,
     ) -> Seconds {
-        let far = |part: f64| far.map(|far| far * (self.turns * part));
-        let [memory, l2] = far(1.0 - self.of_turns);
-        let together = wave(latency - by_warps, [alone * (1.0 - self.part), memory, l2], resident);
+        let far = far * self.turns;
+        let together =
+            wave(latency - by_warps, [alone * (1.0 - self.part), far * (1.0 - self.of_turns)], resident);
         if self.part == 0.0 {
             return together;
         }
-        let [memory, l2] = far(self.of_turns / self.warps);
-        let alone = alone * (self.part / self.warps);
-        together + wave(by_warps, [alone, memory, l2], resident * self.warps as u64)
+        let each = [alone * self.part, far * self.of_turns].map(|all| all / self.warps);
+        together + wave(by_warps, each, resident * self.warps as u64)
     }
 }
 
@@ -90,13 +89,13 @@ mod tests {
         let apart = Apart::of(&Counts { waits, ..Counts::empty("turns", 1, 64) }, 2.0);
         let [none, some] = [0.0, 10e-6].map(|memory| {
             let times = [Seconds(9e-6), Seconds(4e-6)];
-            apart.wave(times, Seconds(0.0), [Seconds(memory), Seconds(0.0)], 1).0
+            apart.wave(times, Seconds(0.0), Seconds(memory), 1).0
         });
         same(none, 9e-6);
         // A warp alone takes 4 + 2 µs, so that of two the second finds a third of one.
         same(some, none + 4e-6 + 2e-6 * (1.0 + 1.0 / 3.0));
         let waits = Waits { turns: 0.0, ..waits };
         let at_once = Apart::of(&Counts { waits, ..Counts::empty("turns", 1, 64) }, 2.0);
-        same(at_once.wave([Seconds(9e-6), Seconds(0.0)], Seconds(0.0), [Seconds(1e-5); 2], 1).0, 9e-6);
+        same(at_once.wave([Seconds(9e-6), Seconds(0.0)], Seconds(0.0), Seconds(1e-5), 1).0, 9e-6);
     }
 }
