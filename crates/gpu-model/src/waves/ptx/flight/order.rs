@@ -3,8 +3,8 @@
 //! A warp issues in order, one instruction a cycle, each when what it reads is there. That is not the order of the
 //! text: ptxas puts an instruction where what it reads is there, and others before it. So a warp issues of those whose
 //! operands are there the first of the text, and none where there is none. No instruction passes a barrier or a fence,
-//! and no load a store to the same memory; read-only loads do. What branches take is not counted. (In the text's
-//! order, but for loops of one run, factors of 34 to 4701 rows were predicted 1.3 to 1.8 times too long.)
+//! and no load a store to the same memory; read-only loads do. What branches take is not counted. (In the text's order,
+//! but for loops of one run, single factors of 34 to 4701 rows were predicted 1.3 to 2.5 times too long.)
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
