@@ -25,7 +25,9 @@
 //! row. Families of programs of their own came last: their errors are a table of their own, and what was changed with
 //! them in view stands in gpu-model's README. Batches by starts, and what a seed drew of factors, updates, systems and
 //! sparse matrices, came after them and are judged apart. They and variants were timed again and again on one input, so
-//! what fits into the second-level cache was there; the others on inputs in turn, which were not.
+//! what fits into the second-level cache was there; the others on inputs in turn, which were not. What is predicted is
+//! what their programs time, with what a call takes on its host by shapes in the same results that no row is of
+//! (performance_model/timing.rs).
 
 #[path = "performance_model/ahead.rs"]
 mod ahead;

@@ -132,10 +132,9 @@ fn single(source: &Source) -> Result<Vec<(Case, Seconds)>, serde_json::Error> {
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); few.len()];
     for line in source.cases.iter().flat_map(|text| text.lines()) {
         let record: Record = serde_json::from_str(line)?;
-        if record.peer == OURS && record.mode == Mode::Single {
-            if let Some(place) = few.iter().position(|case| case.subject() == record.subject) {
-                times[place].push(record.ms_median * 1e-3);
-            }
+        let place = few.iter().position(|case| case.subject() == record.subject);
+        if let (OURS, Mode::Single, Some(place)) = (record.peer.as_str(), record.mode, place) {
+            times[place].push(record.ms_median * 1e-3);
         }
     }
     let found = few.into_iter().zip(times).filter(|(_, times)| !times.is_empty());

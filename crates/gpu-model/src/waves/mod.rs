@@ -143,6 +143,9 @@
 //! With filters and histograms on a part of the multiprocessors, and variants timed again on the H200 with what
 //! launching takes there, these are 5.2 and 19.7, 4.8 and 18.0, 12.9 and 28.8.
 //!
+//! With memory as a queue in turns of loops, and with texts' divisions, runs and order as they are now, these are 5.3
+//! and 18.0, 4.8 and 24.0, 12.4 and 27.9; on the H100 5.2 and 26.9, 6.3 and 22.9, 13.2 and 28.3. All rows were in view.
+//!
 //! Families with programs of their own came before that, with [`Pipes`] and the tensor cores, which are 0 for all rows
 //! above: their errors, and what was changed with them in view, are in this crate's README.
 //!
