@@ -237,7 +237,8 @@ mod tests {
     fn many_labels_have_letters_and_tables_of_them_keep_their_names() {
         let places: String = (0..70).map(|label| format!("$L__BB_{label}:\n")).collect();
         let text = compacted(&format!(
-            ".visible .entry k()\n{{\n{places}$L_brx_0: .branchtargets $L__BB_3, $L__BB_69;\nbrx.idx %r1, $L_brx_0;\nbra.uni $L__BB_69;\n}}"
+            ".visible .entry k()\n{{\n{places}$L_brx_0: .branchtargets $L__BB_3, $L__BB_69;\n\
+             brx.idx %r1, $L_brx_0;\nbra.uni $L__BB_69;\n}}"
         ));
         assert!(text.contains("$L_brx_0: .branchtargets $1,$0;\nbrx.idx r0,$L_brx_0;\nbra $0;\n"), "{text}");
         // The two that stand there more often come first; sixty-two have one digit.

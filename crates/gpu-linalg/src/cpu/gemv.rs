@@ -303,8 +303,8 @@ fn columns<T: Element, const V: usize, const N: usize>(round: &[T], number: usiz
             columns[vector][lane] = round[(number * V + vector) * N + lane].widen();
         }
     }
-    // Of V elements a lane, in V vectors, every stage puts the even ones before the odd ones: after the last one element
-    // of each lane is a vector.
+    // Of V elements a lane, in V vectors, every stage puts the even ones before the odd ones: after the last one
+    // element of each lane is a vector.
     if N > 1 && V >= 2 {
         columns = sorted(&columns);
     }

@@ -1,23 +1,42 @@
 //! Vectors as registers of the machine's instructions, for the tiles of products, where the compiler left to itself
-//! takes vectors along the wrong extent: of 12 × 16 `f32` it gathered, forty times slower.
+//! takes vectors along the wrong extent: with tiles of 12 × 16 `f32` it gathered, and 100³ took eight times as long.
+
+use core::marker::PhantomData;
 
 use gpu_std::float::Float;
 
-/// A register of some elements.
-///
-/// Those of a set of instructions are used only in functions compiled for it.
+/// Says that the machine has the instructions of a kind of register: without it there is no such register.
+pub struct Has<V>(PhantomData<V>);
+
+impl<V> Has<V> {
+    /// # Safety
+    /// The machine has them.
+    pub unsafe fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<V> Clone for Has<V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for Has<V> {}
+
+/// A register of some elements. In functions that are not compiled for its instructions it is right, and slow.
 pub trait Lanes<T>: Copy {
     /// Elements of it.
     const LEN: usize;
 
     /// As many times `value`.
-    fn splat(value: T) -> Self;
+    fn splat(has: Has<Self>, value: T) -> Self;
 
     /// The first elements of `values`.
     ///
     /// # Panics
     /// If there are fewer.
-    fn load(values: &[T]) -> Self;
+    fn load(has: Has<Self>, values: &[T]) -> Self;
 
     /// Writes the first elements of `values`.
     ///
@@ -92,16 +111,21 @@ impl Registers for f64 {
 #[derive(Clone, Copy)]
 pub(super) struct Portable<T>([T; 4]);
 
+impl<T> Portable<T> {
+    /// Every machine has what this takes.
+    pub(super) const HAS: Has<Self> = Has(PhantomData);
+}
+
 impl<T: Float> Lanes<T> for Portable<T> {
     const LEN: usize = 4;
 
     #[inline(always)]
-    fn splat(value: T) -> Self {
+    fn splat(_: Has<Self>, value: T) -> Self {
         Self([value; 4])
     }
 
     #[inline(always)]
-    fn load(values: &[T]) -> Self {
+    fn load(_: Has<Self>, values: &[T]) -> Self {
         Self(*values.first_chunk().expect("as many elements"))
     }
 
@@ -131,7 +155,7 @@ impl<T: Float> Lanes<T> for Portable<T> {
 mod x86 {
     use core::arch::x86_64::*;
 
-    use super::{Lanes, TURNED};
+    use super::{Has, Lanes, TURNED};
 
     /// [`super::Registers::turn`], with what every such machine has.
     #[inline(always)]
@@ -171,19 +195,21 @@ mod x86 {
     }
 
     macro_rules! registers {
-        ($($Register:ident of $T:ty, $LEN:literal: $set:ident, $load:ident, $store:ident, $mul_add:ident, $mul:ident, $add:ident;)*) => { $(
+        ($(
+            $Register:ident of $T:ty, $LEN:literal: $set:ident, $load:ident, $store:ident,
+            $mul_add:ident, $mul:ident, $add:ident;
+        )*) => { $(
             impl Lanes<$T> for $Register {
                 const LEN: usize = $LEN;
 
                 #[inline(always)]
-                fn splat(value: $T) -> Self {
-                    // SAFETY: the function that this is inlined in is compiled for these instructions, and is called
-                    // only where the machine has them.
+                fn splat(_: Has<Self>, value: $T) -> Self {
+                    // SAFETY: the machine has these instructions, as `Has` says.
                     unsafe { $set(value) }
                 }
 
                 #[inline(always)]
-                fn load(values: &[$T]) -> Self {
+                fn load(_: Has<Self>, values: &[$T]) -> Self {
                     let values: &[$T; $LEN] = values.first_chunk().expect("as many elements");
                     // SAFETY: as above; all that is read is the array's.
                     unsafe { $load(values.as_ptr()) }
@@ -198,19 +224,19 @@ mod x86 {
 
                 #[inline(always)]
                 fn mul_add(self, a: Self, sum: Self) -> Self {
-                    // SAFETY: as above.
+                    // SAFETY: as above, or there would be no such register.
                     unsafe { $mul_add(a, self, sum) }
                 }
 
                 #[inline(always)]
                 fn times(self, other: Self) -> Self {
-                    // SAFETY: as above.
+                    // SAFETY: as above, or there would be no such register.
                     unsafe { $mul(self, other) }
                 }
 
                 #[inline(always)]
                 fn plus(self, other: Self) -> Self {
-                    // SAFETY: as above.
+                    // SAFETY: as above, or there would be no such register.
                     unsafe { $add(self, other) }
                 }
             }
@@ -218,9 +244,13 @@ mod x86 {
     }
 
     registers! {
-        __m512 of f32, 16: _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_fmadd_ps, _mm512_mul_ps, _mm512_add_ps;
-        __m512d of f64, 8: _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_fmadd_pd, _mm512_mul_pd, _mm512_add_pd;
-        __m256 of f32, 8: _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_fmadd_ps, _mm256_mul_ps, _mm256_add_ps;
-        __m256d of f64, 4: _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd;
+        __m512 of f32, 16: _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps,
+            _mm512_fmadd_ps, _mm512_mul_ps, _mm512_add_ps;
+        __m512d of f64, 8: _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd,
+            _mm512_fmadd_pd, _mm512_mul_pd, _mm512_add_pd;
+        __m256 of f32, 8: _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps,
+            _mm256_fmadd_ps, _mm256_mul_ps, _mm256_add_ps;
+        __m256d of f64, 4: _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd,
+            _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd;
     }
 }

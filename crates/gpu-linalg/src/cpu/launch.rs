@@ -1,8 +1,9 @@
-//! Launches panels with the widest vectors that the machine has, found out at run time: with their [registers](super::lanes), the only unsafe code here.
+//! Launches panels with the widest vectors that the machine has, found out at run time: with their
+//! [registers](super::lanes), the only unsafe code here.
 
 use gpu_std::float::Float;
 
-use super::lanes::{Portable, Registers};
+use super::lanes::{Has, Portable, Registers};
 use super::panel::{Buffers, Panel};
 
 /// Computes a panel's part of C with the instructions at hand, and tiles of as many elements as their registers hold.
@@ -69,21 +70,25 @@ fn tiles_avx2<T: Float, W: Tiles>(work: W) -> W::Output {
 
 /// With what every machine has.
 fn portable<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
-    panel.compute::<Portable<T>, 4, 2>(buffers, c);
+    panel.compute::<Portable<T>, 4, 2>(Portable::HAS, buffers, c);
 }
 
 /// 24 of 32 registers of 64 bytes for sums.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 fn avx512<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
-    panel.compute::<T::Avx512, 12, 2>(buffers, c);
+    // SAFETY: this is called only where the machine has AVX-512F.
+    let has = unsafe { Has::new() };
+    panel.compute::<T::Avx512, 12, 2>(has, buffers, c);
 }
 
 /// 12 of 16 registers of 32 bytes for sums.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn avx2<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
-    panel.compute::<T::Avx2, 4, 3>(buffers, c);
+    // SAFETY: this is called only where the machine has AVX2 and FMA.
+    let has = unsafe { Has::new() };
+    panel.compute::<T::Avx2, 4, 3>(has, buffers, c);
 }
 
 /// Adds to a tile's sums, k after k, the products of `M` elements of A and `N` of B.
@@ -138,8 +143,8 @@ mod tests {
     }
 
     fn check<T: Registers + PartialEq>(of: fn(f64) -> T) {
-        // Around the ends of tiles, whose last ones have any number of rows and columns, of blocks of rows, columns and k,
-        // and of what is packed at a time.
+        // Around the ends of tiles, whose last ones have any number of rows and columns, of blocks of rows, columns
+        // and k, and of what is packed at a time.
         for (m, n, k) in [
             (1, 1, 0),
             (40, 70, 0),

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::lanes::{Lanes, Registers, TURNED};
+use super::lanes::{Has, Lanes, Registers, TURNED};
 use super::pack::pack;
 use super::tile::Tile;
 use crate::matrix::Layout;
@@ -57,6 +57,7 @@ impl<T: Registers> Panel<'_, T> {
     #[inline(always)]
     pub(super) fn compute<V: Lanes<T>, const M: usize, const N: usize>(
         &self,
+        has: Has<V>,
         buffers: &mut Buffers<T>,
         c: &mut [&mut [T]],
     ) {
@@ -70,7 +71,7 @@ impl<T: Registers> Panel<'_, T> {
                     let end = part.end.min(start + DEPTH);
                     let (begins, ends) = (start == part.start, end == part.end);
                     let step = Step { ks: start..end, begins, ends, is_first, is_last };
-                    self.add::<V, M, N>(buffers, &step, columns.clone(), c);
+                    self.add::<V, M, N>(has, buffers, &step, columns.clone(), c);
                     if ends {
                         break;
                     }
@@ -87,6 +88,7 @@ impl<T: Registers> Panel<'_, T> {
     #[inline(always)]
     fn add<V: Lanes<T>, const M: usize, const N: usize>(
         &self,
+        has: Has<V>,
         Buffers { a, b, sums, totals }: &mut Buffers<T>,
         step: &Step,
         columns: Range<usize>,
@@ -128,7 +130,7 @@ impl<T: Registers> Panel<'_, T> {
                     step,
                     c: &mut c[rows],
                 };
-                tile.compute::<V, M, N>();
+                tile.compute::<V, M, N>(has);
             }
         }
     }

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use gpu_std::float::Float;
 
-use super::lanes::{Lanes, Registers, TURNED};
+use super::lanes::{Has, Lanes, Registers, TURNED};
 use super::panel::Step;
 use crate::reference::finish;
 
@@ -28,7 +28,7 @@ pub(super) struct Tile<'a, 'c, T> {
 impl<T: Registers> Tile<'_, '_, T> {
     /// Computes as many rows and columns as it has, of at most `M` and `N` registers.
     #[inline(always)]
-    pub(super) fn compute<V: Lanes<T>, const M: usize, const N: usize>(self) {
+    pub(super) fn compute<V: Lanes<T>, const M: usize, const N: usize>(self, has: Has<V>) {
         let (rows, columns) = (self.c.len().next_multiple_of(TURNED), self.columns.len());
         let registers = columns.div_ceil(V::LEN);
         // Instructions for each k: with few columns there are fewer where registers hold those.
@@ -36,51 +36,51 @@ impl<T: Registers> Tile<'_, '_, T> {
         // What is beyond M and N is left out by the compiler.
         if down < along && columns <= MOST_DOWN {
             match (M.div_ceil(V::LEN), columns) {
-                (1, 1) => self.down::<V, 1, 1>(rows),
-                (1, 2) => self.down::<V, 2, 1>(rows),
-                (1, 3..=4) => self.down::<V, 4, 1>(rows),
-                (1, _) => self.down::<V, 8, 1>(rows),
-                (_, 1) => self.down::<V, 1, 2>(rows),
-                (_, 2) => self.down::<V, 2, 2>(rows),
-                (_, _) => self.down::<V, 4, 2>(rows),
+                (1, 1) => self.down::<V, 1, 1>(has, rows),
+                (1, 2) => self.down::<V, 2, 1>(has, rows),
+                (1, 3..=4) => self.down::<V, 4, 1>(has, rows),
+                (1, _) => self.down::<V, 8, 1>(has, rows),
+                (_, 1) => self.down::<V, 1, 2>(has, rows),
+                (_, 2) => self.down::<V, 2, 2>(has, rows),
+                (_, _) => self.down::<V, 4, 2>(has, rows),
             }
             return;
         }
         match (rows / TURNED, registers) {
-            (1, 1) => self.along::<V, 4, 1>(),
-            (1, 2) => self.along::<V, 4, 2>(),
-            (1, _) if N == 3 => self.along::<V, 4, 3>(),
-            (2, 1) if M == 12 => self.along::<V, 8, 1>(),
-            (2, 2) if M == 12 => self.along::<V, 8, 2>(),
-            (3, 1) if M == 12 => self.along::<V, 12, 1>(),
-            (3, 2) if M == 12 => self.along::<V, 12, 2>(),
+            (1, 1) => self.along::<V, 4, 1>(has),
+            (1, 2) => self.along::<V, 4, 2>(has),
+            (1, _) if N == 3 => self.along::<V, 4, 3>(has),
+            (2, 1) if M == 12 => self.along::<V, 8, 1>(has),
+            (2, 2) if M == 12 => self.along::<V, 8, 2>(has),
+            (3, 1) if M == 12 => self.along::<V, 12, 1>(has),
+            (3, 2) if M == 12 => self.along::<V, 12, 2>(has),
             size => unreachable!("tiles of {size:?} where they have {M} rows of {N}"),
         }
     }
 
     /// The sums of `M` rows, each in `N` registers.
     #[inline(always)]
-    fn along<V: Lanes<T>, const M: usize, const N: usize>(self) {
+    fn along<V: Lanes<T>, const M: usize, const N: usize>(self, has: Has<V>) {
         let Self { a, b, sums: memory, totals, factors, columns, step, c } = self;
-        let mut tile = begin::<T, V, M, N>(step, memory);
+        let mut tile = begin::<T, V, M, N>(has, step, memory);
         // In registers meanwhile. No closures here: they would be functions of their own, compiled for the oldest
         // machines.
         let mut sums = tile;
         let (a, _) = a.as_chunks::<M>();
         for (a, b) in a[..step.ks.len()].iter().zip(b.chunks_exact(N * V::LEN)) {
-            let mut line = [V::splat(T::ZERO); N];
+            let mut line = [V::splat(has, T::ZERO); N];
             for j in 0..N {
-                line[j] = V::load(&b[j * V::LEN..]);
+                line[j] = V::load(has, &b[j * V::LEN..]);
             }
             for i in 0..M {
-                let a = V::splat(a[i]);
+                let a = V::splat(has, a[i]);
                 for j in 0..N {
                     sums[i][j] = line[j].mul_add(a, sums[i][j]);
                 }
             }
         }
         tile = sums;
-        if !end(step, &mut tile, memory, totals) {
+        if !end(has, step, &mut tile, memory, totals) {
             return;
         }
         if c.len() == M && columns.len() == N * V::LEN {
@@ -88,39 +88,39 @@ impl<T: Registers> Tile<'_, '_, T> {
             for i in 0..M {
                 let c = &mut c[i][columns.clone()];
                 for j in 0..N {
-                    finish_some(factors, tile[i][j], &mut c[j * V::LEN..][..V::LEN]);
+                    finish_some(has, factors, tile[i][j], &mut c[j * V::LEN..][..V::LEN]);
                 }
             }
             return;
         }
         for (c, sums) in c.iter_mut().zip(&tile) {
             for (c, &sums) in c[columns.clone()].chunks_mut(V::LEN).zip(sums) {
-                finish_some(factors, sums, c);
+                finish_some(has, factors, sums, c);
             }
         }
     }
 
     /// The sums of `N` columns, each in `Q` registers, of which the last elements may be what follows in A.
     #[inline(always)]
-    fn down<V: Lanes<T>, const N: usize, const Q: usize>(self, rows: usize) {
+    fn down<V: Lanes<T>, const N: usize, const Q: usize>(self, has: Has<V>, rows: usize) {
         let Self { a, b, sums: memory, totals, factors: (alpha, beta), columns, step, c } = self;
         let width = columns.len().next_multiple_of(V::LEN);
-        let mut tile = begin::<T, V, N, Q>(step, memory);
+        let mut tile = begin::<T, V, N, Q>(has, step, memory);
         let mut sums = tile;
         for (k, b) in (0..step.ks.len()).zip(b.chunks_exact(width)) {
-            let mut line = [V::splat(T::ZERO); Q];
+            let mut line = [V::splat(has, T::ZERO); Q];
             for q in 0..Q {
-                line[q] = V::load(&a[k * rows + q * V::LEN..]);
+                line[q] = V::load(has, &a[k * rows + q * V::LEN..]);
             }
             for j in 0..N {
-                let b = V::splat(b[j]);
+                let b = V::splat(has, b[j]);
                 for q in 0..Q {
                     sums[j][q] = line[q].mul_add(b, sums[j][q]);
                 }
             }
         }
         tile = sums;
-        if !end(step, &mut tile, memory, totals) {
+        if !end(has, step, &mut tile, memory, totals) {
             return;
         }
         for (column, sums) in columns.zip(&tile) {
@@ -138,12 +138,13 @@ impl<T: Registers> Tile<'_, '_, T> {
 /// The sums of the k before these, of the same part.
 #[inline(always)]
 fn begin<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
+    has: Has<V>,
     step: &Step,
     memory: &[T],
 ) -> [[V; N]; M] {
-    let mut tile = [[V::splat(T::ZERO); N]; M];
+    let mut tile = [[V::splat(has, T::ZERO); N]; M];
     if !step.begins {
-        read(&mut tile, memory);
+        read(has, &mut tile, memory);
     }
     tile
 }
@@ -151,6 +152,7 @@ fn begin<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
 /// Keeps sums in memory until their part ends, those of parts until the last one does: then they are whole.
 #[inline(always)]
 fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
+    has: Has<V>,
     step: &Step,
     tile: &mut [[V; N]; M],
     memory: &mut [T],
@@ -163,7 +165,7 @@ fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     // Parts are added in ascending order, the second one to the first.
     if !step.is_first {
         let mut total = *tile;
-        read(&mut total, totals);
+        read(has, &mut total, totals);
         for i in 0..M {
             for j in 0..N {
                 tile[i][j] = total[i][j].plus(tile[i][j]);
@@ -178,9 +180,9 @@ fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
 
 /// Reads a tile from memory of its own.
 #[inline(always)]
-fn read<T, V: Lanes<T>, const M: usize, const N: usize>(tile: &mut [[V; N]; M], memory: &[T]) {
+fn read<T, V: Lanes<T>, const M: usize, const N: usize>(has: Has<V>, tile: &mut [[V; N]; M], memory: &[T]) {
     for (part, memory) in tile.as_flattened_mut().iter_mut().zip(memory.chunks_exact(V::LEN)) {
-        *part = V::load(memory);
+        *part = V::load(has, memory);
     }
 }
 
@@ -194,7 +196,7 @@ fn write<T, V: Lanes<T>, const M: usize, const N: usize>(tile: &[[V; N]; M], mem
 
 /// [`finish`] of a register's elements, or of the first of them where `c` has fewer.
 #[inline(always)]
-fn finish_some<T: Float, V: Lanes<T>>((alpha, beta): (T, T), sums: V, c: &mut [T]) {
+fn finish_some<T: Float, V: Lanes<T>>(has: Has<V>, (alpha, beta): (T, T), sums: V, c: &mut [T]) {
     if c.len() < V::LEN {
         let mut few = [T::ZERO; MOST_LANES];
         sums.store(&mut few);
@@ -203,10 +205,10 @@ fn finish_some<T: Float, V: Lanes<T>>((alpha, beta): (T, T), sums: V, c: &mut [T
         }
         return;
     }
-    let (sums, alpha) = (sums.plus(V::splat(T::ZERO)), V::splat(alpha));
+    let (sums, alpha) = (sums.plus(V::splat(has, T::ZERO)), V::splat(has, alpha));
     if beta == T::ZERO {
         alpha.times(sums).store(c);
     } else {
-        sums.mul_add(alpha, V::splat(beta).times(V::load(c))).store(c);
+        sums.mul_add(alpha, V::splat(has, beta).times(V::load(has, c))).store(c);
     }
 }
