@@ -198,9 +198,8 @@ impl Measured {
             Kernel::Case(case) => case.elements(),
             Kernel::Shape(shape) => shape.size(),
         };
-        let (role, moment) = (Role::Later, u64::MAX);
-        let (launching, call) = (None, None);
-        Self { kernel, size, microseconds: None, repeated: false, role, moment, launching, call }
+        let of_later = Self::new(kernel, size, (0.0, u64::MAX), false);
+        Self { microseconds: None, role: Role::Later, ..of_later }
     }
 }
 
@@ -345,13 +344,11 @@ fn timed(texts: &[&str]) -> Result<Vec<Measured>, Box<dyn Error>> {
         };
         let kernel = all.iter().copied().find(|kernel| kernel.name() == name);
         let kernel = kernel.ok_or_else(|| format!("there is no `{name}`, which was measured"))?;
-        let (role, moment) = (Role::Later, moment(&row.date.unwrap_or_default()));
-        let launching = row.launch_microseconds.map(|found| {
-            let [plain, dependent] = found.map(|time| Seconds(time * 1e-6));
-            Launching { plain, dependent }
-        });
-        let microseconds = Some(microseconds);
-        rows.push(Measured { kernel, size, microseconds, repeated, role, moment, launching, call: None });
+        let timed = (microseconds, moment(&row.date.unwrap_or_default()));
+        let launching = row.launch_microseconds.map(|found| found.map(|time| Seconds(time * 1e-6)));
+        let launching = launching.map(|[plain, dependent]| Launching { plain, dependent });
+        let row = Measured::new(kernel, size, timed, repeated);
+        rows.push(Measured { role: Role::Later, launching, ..row });
     }
     Ok(rows)
 }

@@ -251,8 +251,8 @@ fn hashes(krate: &KernelCrate, manifest: &Manifest, folder: &Path, report: &mut 
         "files",
         Verdict::check((files, &ptx) == (manifest.files, &manifest.ptx), || {
             format!(
-                "the {files} PTX files are not the {} that {} knows: some were changed, added or removed after they were built; \
-                 run: gpu-builder build",
+                "the {files} PTX files are not the {} that {} knows: some were changed, added or removed after they \
+                 were built; run: gpu-builder build",
                 manifest.files,
                 manifest::FILE
             )

@@ -91,33 +91,40 @@ struct Registers {
     letters: HashMap<String, (usize, Vec<char>)>,
 }
 
-/// A short name for each register of a text: of each kind the lowest numbers for those that stand there most often.
-fn registers(text: &str) -> Registers {
+/// The names of a text, those first that stand there most often; as often used, they stay in the order of the text.
+fn by_use<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut order: Vec<(&str, usize)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut rest = text;
-    while let Some((at, word, what)) = next_register(rest) {
-        if let Found::One = what {
-            let place = *places.entry(word).or_insert_with(|| {
-                order.push((word, 0));
-                order.len() - 1
-            });
-            order[place].1 += 1;
-        }
-        rest = &rest[at + word.len()..];
+    for name in names {
+        let place = *places.entry(name).or_insert_with(|| {
+            order.push((name, 0));
+            order.len() - 1
+        });
+        order[place].1 += 1;
     }
-    // Stable: as often used, they stay in the order of the text.
     order.sort_by_key(|(_, uses)| std::cmp::Reverse(*uses));
+    order.into_iter().map(|(name, _)| name).collect()
+}
+
+/// A short name for each register of a text: of each kind the lowest numbers for those that stand there most often.
+fn registers(text: &str) -> Registers {
+    let mut rest = text;
+    let found = std::iter::from_fn(|| {
+        let (at, word, what) = next_register(rest)?;
+        rest = &rest[at + word.len()..];
+        Some((word, what))
+    });
+    let order = by_use(found.filter(|(_, what)| matches!(what, Found::One)).map(|(word, _)| word));
     let mut more = MORE.chars();
     let mut letters = HashMap::new();
     for (kind, letter) in REGISTERS {
-        let count = order.iter().filter(|(register, _)| prefix(register) == kind).count();
+        let count = order.iter().filter(|register| prefix(register) == kind).count();
         let others = more.by_ref().take(count.div_ceil(EACH).saturating_sub(1));
         letters.insert(kind.to_string(), (count, std::iter::once(letter).chain(others).collect::<Vec<_>>()));
     }
     let mut next: HashMap<&str, usize> = HashMap::new();
     let mut names = HashMap::new();
-    for (register, _) in order {
+    for register in order {
         let (_, letters) = &letters[prefix(register)];
         let number = next.entry(prefix(register)).or_default();
         names.insert(
@@ -131,19 +138,9 @@ fn registers(text: &str) -> Registers {
 
 /// The text with short names of labels: those that stand there most often have one digit of [`DIGITS`].
 fn labels(text: &str) -> String {
-    let mut order: Vec<(&str, usize)> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for label in text.match_indices('$').filter_map(|(at, _)| label(&text[at + 1..])) {
-        let place = *places.entry(label).or_insert_with(|| {
-            order.push((label, 0));
-            order.len() - 1
-        });
-        order[place].1 += 1;
-    }
-    // Stable: as often used, they stay in the order of the text.
-    order.sort_by_key(|(_, uses)| std::cmp::Reverse(*uses));
+    let order = by_use(text.match_indices('$').filter_map(|(at, _)| label(&text[at + 1..])));
     let names: HashMap<&str, String> =
-        order.iter().enumerate().map(|(number, (label, _))| (*label, digits(number))).collect();
+        order.into_iter().enumerate().map(|(number, label)| (label, digits(number))).collect();
     let mut parts = text.split('$');
     let mut out = parts.next().unwrap_or_default().to_string();
     for part in parts {
@@ -207,7 +204,8 @@ mod tests {
         let text = ".visible .entry k(\n\t.param .u64 .ptr .align 1 k_param_0,\n\t.param .u32 k_param_1\n)\n{\n\t.reg .pred \t%p<2>;\n\
                     \t.reg .b16 \t%rs<3>;\n\t.reg .b32 \t%r<4>;\n\t.reg .b64 \t%rd<12>;\n\t.reg .b64 \t%SPL;\n\
                     $L__BB_10:\n\t.pragma \"no  unroll\";\n\tld.param.b64 \t%rd11, [k_param_0];\n\tst.v2.b32 [%rd11+4], {%r1, %r2};\n\
-                    \tmov.u32 \t%r3, %tid.x;\n\tcvt.u16.u32 \t%rs2, %r3;\n\tadd.s32 %r3,%r3,%r2;\n\t@%p1 bra \t$L__BB_10;\n\tmov.b64 %SPL, %rdx;\n\
+                    \tmov.u32 \t%r3, %tid.x;\n\tcvt.u16.u32 \t%rs2, %r3;\n\tadd.s32 %r3,%r3,%r2;\n\
+                    \t@%p1 bra \t$L__BB_10;\n\tmov.b64 %SPL, %rdx;\n\
                     { .reg .pred p; @p bra $L__BB_2; }\nbra.uni $L__BB_2;\n@%p1 bra.uni $L__BB_2;\n$L__BB_2:\n}";
         assert_eq!(
             compacted(text),

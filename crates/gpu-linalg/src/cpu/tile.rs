@@ -63,23 +63,7 @@ impl<T: Registers> Tile<'_, '_, T> {
     fn along<V: Lanes<T>, const M: usize, const N: usize>(self, has: Has<V>) {
         let Self { a, b, sums: memory, totals, factors, columns, step, c } = self;
         let mut tile = begin::<T, V, M, N>(has, step, memory);
-        // In registers meanwhile. No closures here: they would be functions of their own, compiled for the oldest
-        // machines.
-        let mut sums = tile;
-        let (a, _) = a.as_chunks::<M>();
-        for (a, b) in a[..step.ks.len()].iter().zip(b.chunks_exact(N * V::LEN)) {
-            let mut line = [V::splat(has, T::ZERO); N];
-            for j in 0..N {
-                line[j] = V::load(has, &b[j * V::LEN..]);
-            }
-            for i in 0..M {
-                let a = V::splat(has, a[i]);
-                for j in 0..N {
-                    sums[i][j] = line[j].mul_add(a, sums[i][j]);
-                }
-            }
-        }
-        tile = sums;
+        add_products(has, &mut tile, step.ks.len(), (a, M), (b, N * V::LEN));
         if !end(has, step, &mut tile, memory, totals) {
             return;
         }
@@ -106,20 +90,7 @@ impl<T: Registers> Tile<'_, '_, T> {
         let Self { a, b, sums: memory, totals, factors: (alpha, beta), columns, step, c } = self;
         let width = columns.len().next_multiple_of(V::LEN);
         let mut tile = begin::<T, V, N, Q>(has, step, memory);
-        let mut sums = tile;
-        for (k, b) in (0..step.ks.len()).zip(b.chunks_exact(width)) {
-            let mut line = [V::splat(has, T::ZERO); Q];
-            for q in 0..Q {
-                line[q] = V::load(has, &a[k * rows + q * V::LEN..]);
-            }
-            for j in 0..N {
-                let b = V::splat(has, b[j]);
-                for q in 0..Q {
-                    sums[j][q] = line[q].mul_add(b, sums[j][q]);
-                }
-            }
-        }
-        tile = sums;
+        add_products(has, &mut tile, step.ks.len(), (b, width), (a, rows));
         if !end(has, step, &mut tile, memory, totals) {
             return;
         }
@@ -176,6 +147,35 @@ fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
         write(tile, totals);
     }
     step.is_last
+}
+
+/// Adds to each of `M` lines of a tile, k after k, the product of a factor and a line of `N` registers; from one k to the
+/// next factors and lines are as many elements apart as is said beside them.
+#[inline(always)]
+fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
+    has: Has<V>,
+    tile: &mut [[V; N]; M],
+    depth: usize,
+    (factors, of_factors): (&[T], usize),
+    (lines, of_lines): (&[T], usize),
+) {
+    // In registers meanwhile. No closures here: they would be functions of their own, compiled for the oldest machines.
+    let mut sums = *tile;
+    // A register may end in what follows its line.
+    let lines = lines.windows(N * V::LEN).step_by(of_lines);
+    for (factors, values) in factors.chunks_exact(of_factors).zip(lines).take(depth) {
+        let mut line = [V::splat(has, T::ZERO); N];
+        for j in 0..N {
+            line[j] = V::load(has, &values[j * V::LEN..]);
+        }
+        for i in 0..M {
+            let factor = V::splat(has, factors[i]);
+            for j in 0..N {
+                sums[i][j] = line[j].mul_add(factor, sums[i][j]);
+            }
+        }
+    }
+    *tile = sums;
 }
 
 /// Reads a tile from memory of its own.

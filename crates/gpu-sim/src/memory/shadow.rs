@@ -2,8 +2,9 @@
 //!
 //! After FastTrack: the last plain write is one epoch; plain reads are one as long as each is ordered after the one
 //! before, or one of neighbouring threads that read at the same line with the same clock, as lanes do that come by one
-//! after the other; and a set of runs otherwise, which lies elsewhere. Atomic accesses are kept apart (see `history`), because they do not
-//! race with each other. A granule is four bytes until the region sees its first smaller access, then one.
+//! after the other; and a set of runs otherwise, which lies elsewhere. Atomic accesses are kept apart (see `history`),
+//! because they do not race with each other. A granule is four bytes until the region sees its first smaller access,
+//! then one.
 
 use super::runs::Runs;
 use crate::clock::Who;
