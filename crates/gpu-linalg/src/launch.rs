@@ -6,12 +6,15 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::launch::Kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
-use crate::cpu::Registers;
+use crate::cpu::{Lines, Registers};
 use crate::error::Error;
 use crate::plan;
 
 /// A type of elements of vectors and matrices: `f32`, `f64`, and, computed with as `f32`, `f16` and `bf16`.
-pub trait Element: gpu_core::Element + Scalar<Sum: gpu_core::Element> + sealed::VectorKernels {}
+pub trait Element:
+    gpu_core::Element + Scalar<Sum: gpu_core::Element> + Lines + sealed::VectorKernels
+{
+}
 
 /// A type of elements that are computed with as they are: `f32`, `f64`.
 pub trait RealElement:

@@ -3,7 +3,7 @@
 
 use gpu_std::float::Float;
 
-use super::lanes::{Has, Portable, Registers};
+use super::lanes::{Has, Lanes, Portable, Registers};
 use super::panel::{Buffers, Panel};
 
 /// Computes a panel's part of C with the instructions at hand, and tiles of as many elements as their registers hold.
@@ -20,6 +20,55 @@ pub(super) fn compute<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<
         }
     }
     portable(panel, buffers, c);
+}
+
+/// Work on elements of type `T` in registers: the widest, those of half as many bytes, and those of 16 bytes; each may
+/// be the next smaller one where the machine has no other.
+///
+/// No closure, and all of it inlined, as in [`Tiles`].
+pub(super) trait ByRegisters<T: Registers> {
+    /// What comes out.
+    type Output;
+
+    /// Does it. Mark it `#[inline(always)]`.
+    fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, has: (Has<W>, Has<H>, Has<L>)) -> Self::Output;
+}
+
+/// Does work in the widest registers that the machine has: every time in the same ones.
+pub(super) fn by_registers<T: Registers, W: ByRegisters<T>>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::is_x86_feature_detected as has;
+        if has!("avx512f") && has!("avx512vl") && has!("avx2") && has!("fma") {
+            // SAFETY: the machine has these instructions.
+            return unsafe { registers_avx512(work) };
+        }
+        if has!("avx2") && has!("fma") {
+            // SAFETY: the machine has these instructions.
+            return unsafe { registers_avx2(work) };
+        }
+    }
+    registers_portable(work)
+}
+
+fn registers_portable<T: Registers, W: ByRegisters<T>>(work: W) -> W::Output {
+    work.run((T::HAS_SIXTEEN, T::HAS_SIXTEEN, T::HAS_SIXTEEN))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
+fn registers_avx512<T: Registers, W: ByRegisters<T>>(work: W) -> W::Output {
+    // SAFETY: this is called only where the machine has these instructions.
+    let has = unsafe { (Has::<T::Avx512>::new(), Has::<T::Avx2>::new(), Has::<T::Avx128>::new()) };
+    work.run(has)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn registers_avx2<T: Registers, W: ByRegisters<T>>(work: W) -> W::Output {
+    // SAFETY: this is called only where the machine has these instructions.
+    let has = unsafe { (Has::<T::Avx2>::new(), Has::<T::Avx128>::new(), Has::<T::Avx128>::new()) };
+    work.run(has)
 }
 
 /// Work on tiles of `M` columns of a factor and `N` rows, or the other way round, that the registers hold.

@@ -13,6 +13,6 @@ mod thin;
 mod tile;
 
 pub(crate) use gemm::product;
-pub use gemv::gemv;
+pub use gemv::{Lines, gemv};
 pub use lanes::Registers;
 pub(crate) use skyline::potrf_skyline;

@@ -1,0 +1,247 @@
+//! Products of a matrix and a vector, with the chains of the order of operations side by side in registers.
+//!
+//! Along the lines of a row-major matrix ([`along`]) a lane's chain takes 16 bytes in turn; across those of a
+//! column-major one ([`across`]) the results are side by side, but for those of a few rows, which are turned first
+//! ([`few`]). The bits are those of [`reference::gemv`](crate::reference::gemv).
+
+mod across;
+mod along;
+mod few;
+mod narrow;
+
+use gpu_core::cores;
+use gpu_core::vectors::{Work, run};
+use gpu_linalg_kernels::Scalar;
+use gpu_linalg_kernels::gemv::ACROSS_THREADS;
+use gpu_std::float::Float;
+use gpu_std::half::{bf16, f16};
+
+use super::launch::by_registers;
+use crate::error::Error;
+use crate::launch::Element;
+use crate::matrix::Layout;
+use crate::plan::gemv::Plan;
+use crate::reference::finish;
+
+/// Products of a matrix of fewer bytes are not worth a second thread: to wake it takes some 15 µs, in which one reads
+/// so much from its cache.
+const SERIAL: usize = 1_500_000;
+
+/// A type of elements, and how lines of them are added.
+pub trait Lines: Scalar {
+    /// `x` in the order in which [`Self::along`] takes it.
+    fn ordered(x: &[Self], width: usize) -> Vec<Self::Sum>;
+
+    /// Some of the sums along lines.
+    fn along(part: Along<'_, Self>);
+
+    /// Some of the sums across lines.
+    fn across(part: Across<'_, Self>);
+}
+
+/// Some of the sums along lines, those of all rows for each piece.
+#[derive(Debug)]
+pub struct Along<'a, T: Scalar> {
+    a: &'a [T],
+    layout: Layout,
+    /// As [`Lines::ordered`].
+    x: &'a [T::Sum],
+    /// Columns of each piece.
+    piece: usize,
+    /// Lanes of a line.
+    width: usize,
+    /// The number of the first sum.
+    first: usize,
+    sums: &'a mut [T::Sum],
+}
+
+/// The sums across the lines of a piece, of some of the rows.
+#[derive(Debug)]
+pub struct Across<'a, T: Scalar> {
+    a: &'a [T],
+    layout: Layout,
+    x: &'a [T],
+    /// Those of the piece.
+    columns: core::ops::Range<usize>,
+    /// Groups of lanes in all, each with a chain for each row.
+    groups: usize,
+    /// Those of a warp, which are added at halved distances; then warps are added in their order.
+    of_warp: usize,
+    /// The first row.
+    first: usize,
+    sums: &'a mut [T::Sum],
+}
+
+macro_rules! registers {
+    ($($T:ty, $V:literal;)*) => { $(
+        impl Lines for $T {
+            fn ordered(x: &[Self], width: usize) -> Vec<Self> {
+                by_registers(along::Ordered::<$T, $V> { x, width })
+            }
+
+            fn along(part: Along<'_, Self>) {
+                by_registers(along::Rows::<$T, $V>(part));
+            }
+
+            fn across(part: Across<'_, Self>) {
+                if part.sums.len() <= few::MOST && part.sums.len() == part.layout.rows() {
+                    by_registers(few::Few::<$T, $V>(part));
+                } else {
+                    run(across::Strips::<$T, $V>(part));
+                }
+            }
+        }
+    )* };
+}
+registers! { f32, 4; f64, 2; }
+
+macro_rules! narrow {
+    ($($T:ty)*) => { $(
+        impl Lines for $T {
+            fn ordered(x: &[Self], width: usize) -> Vec<f32> {
+                narrow::rounds(x, width)
+            }
+
+            fn along(part: Along<'_, Self>) {
+                run(narrow::Rows(part));
+            }
+
+            fn across(part: Across<'_, Self>) {
+                run(across::Strips::<$T, 8>(part));
+            }
+        }
+    )* };
+}
+narrow! { f16 bf16 }
+
+/// [`crate::gemv`] of slices, as [`reference::gemv`](crate::reference::gemv).
+///
+/// # Errors
+/// Those of [`Plan::new`].
+pub fn gemv<T: Element>(
+    alpha: T::Sum,
+    a: &[T],
+    layout: Layout,
+    x: &[T],
+    beta: T::Sum,
+    y: &mut [T],
+) -> Result<(), Error> {
+    let rows = layout.rows();
+    if rows == 0 {
+        return Ok(());
+    }
+    let plan = Plan::new::<T>(layout, 0, 0, alpha != T::Sum::ZERO)?;
+    let [length, piece, pieces, width] =
+        [plan.shape.length, plan.shape.piece, plan.shape.pieces, plan.shape.width].map(|size| size as usize);
+    // Of each piece the sums of all rows.
+    let mut sums = vec![T::Sum::ZERO; rows * pieces];
+    let is_serial = rows * length * size_of::<T>() < SERIAL;
+    let threads = if is_serial { 1 } else { cores::count() };
+    if plan.along {
+        let x = T::ordered(&x[..length], width);
+        // Whole blocks of rows, but for the last ones of a piece.
+        let task = sums.len().div_ceil(4 * threads).next_multiple_of(along::BLOCK);
+        let part =
+            |first, sums: &mut [T::Sum]| T::along(Along { a, layout, x: &x, piece, width, first, sums });
+        if is_serial {
+            part(0, &mut sums);
+        } else {
+            cores::chunks(&mut sums, task, 1, |number, sums| part(number * task, sums));
+        }
+    } else {
+        let (groups, of_warp) = (ACROSS_THREADS as usize / width, 32 / width);
+        let part = |number: usize, first: usize, sums: &mut [T::Sum]| {
+            let columns = number * piece..((number + 1) * piece).min(length);
+            T::across(Across { a, layout, x, columns, groups, of_warp, first, sums });
+        };
+        if is_serial {
+            sums.chunks_mut(rows).enumerate().for_each(|(number, sums)| part(number, 0, sums));
+        } else {
+            let task = if rows <= few::MOST { rows } else { rows.div_ceil(2 * threads).next_multiple_of(64) };
+            cores::chunks(&mut sums, rows, 1, |number, sums| {
+                cores::chunks(sums, task, 1, |at, sums| part(number, at * task, sums));
+            });
+        }
+    }
+    run(Finish { sums: &mut sums, alpha, beta, y });
+    Ok(())
+}
+
+/// The end of a product, from the sums of each piece.
+struct Finish<'a, T: Scalar> {
+    sums: &'a mut [T::Sum],
+    alpha: T::Sum,
+    beta: T::Sum,
+    y: &'a mut [T],
+}
+
+impl<T: Scalar> Work for Finish<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { sums, alpha, beta, y } = self;
+        let (sums, pieces) = sums.split_at_mut(y.len());
+        for piece in pieces.chunks_exact(sums.len()) {
+            sums.iter_mut().zip(piece).for_each(|(sum, &piece)| *sum = *sum + piece);
+        }
+        for (y, &sum) in y.iter_mut().zip(&*sums) {
+            *y = T::narrow(finish(alpha, sum, beta, || y.widen()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference;
+    use gpu_std::half::{bf16, f16};
+
+    fn check<T: Element + PartialEq + core::fmt::Debug>(of: fn(f32) -> T, factors: [T::Sum; 2]) {
+        let shapes = [
+            (1, 1),
+            (1, 4096),
+            (4096, 1),
+            (7, 9),
+            (3, 5000),
+            (5000, 3),
+            (33, 130),
+            (130, 33),
+            (257, 1031),
+            (600, 700),
+            (1, 200_000),
+            (17, 70_000),
+            (70_000, 5),
+        ];
+        for (rows, columns) in shapes {
+            for gap in [0, 3] {
+                for order in [Layout::row_major(rows, columns), Layout::column_major(rows, columns)] {
+                    let layout = order.expect("it is small");
+                    let layout =
+                        layout.with_leading_dimension(layout.leading_dimension() + gap).expect("it is small");
+                    let value = |at: usize| {
+                        let hash = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                        of(((hash >> 40) as f32 - 8e6) * 2f32.powi((hash >> 20 & 7) as i32 - 22))
+                    };
+                    let a: Vec<T> = (0..layout.span()).map(value).collect();
+                    let x: Vec<T> = (0..columns).map(|at| value(at + 77)).collect();
+                    let old: Vec<T> = (0..rows).map(|at| value(at + 777)).collect();
+                    for alpha in [factors[0], T::Sum::ZERO] {
+                        let (mut expected, mut actual) = (old.clone(), old.clone());
+                        reference::gemv(alpha, &a, layout, &x, factors[1], &mut expected).expect("it fits");
+                        gemv(alpha, &a, layout, &x, factors[1], &mut actual).expect("it fits");
+                        assert!(actual == expected, "{layout:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bits_are_the_references() {
+        check::<f32>(|value| value, [0.5, -1.5]);
+        check::<f64>(|value| f64::from(value) / 3.0, [0.5, -1.5]);
+        check::<f16>(f16::from_f32, [0.5, -1.5]);
+        check::<bf16>(bf16::from_f32, [0.5, -1.5]);
+    }
+}

@@ -1,0 +1,154 @@
+//! Registers of x86-64.
+
+use core::arch::x86_64::*;
+
+use super::{Has, Lanes, TURNED};
+
+/// [`super::Registers::turn`], with what every such machine has.
+#[inline(always)]
+pub(super) fn turn_f32(lines: [&[f32; TURNED]; TURNED], to: &mut [f32], step: usize) {
+    let to = &mut to[..(TURNED - 1) * step + TURNED];
+    // SAFETY: what is read is the lines' and what is written is of `to`, which has so many elements.
+    unsafe {
+        let [a, b, c, d] = lines.map(|line| _mm_loadu_ps(line.as_ptr()));
+        let (low, high) =
+            ([_mm_unpacklo_ps(a, b), _mm_unpacklo_ps(c, d)], [_mm_unpackhi_ps(a, b), _mm_unpackhi_ps(c, d)]);
+        let to = to.as_mut_ptr();
+        _mm_storeu_ps(to, _mm_movelh_ps(low[0], low[1]));
+        _mm_storeu_ps(to.add(step), _mm_movehl_ps(low[1], low[0]));
+        _mm_storeu_ps(to.add(2 * step), _mm_movelh_ps(high[0], high[1]));
+        _mm_storeu_ps(to.add(3 * step), _mm_movehl_ps(high[1], high[0]));
+    }
+}
+
+/// [`super::Registers::turn`], with what every such machine has.
+#[inline(always)]
+pub(super) fn turn_f64(lines: [&[f64; TURNED]; TURNED], to: &mut [f64], step: usize) {
+    let to = &mut to[..(TURNED - 1) * step + TURNED];
+    // SAFETY: what is read is the lines' and what is written is of `to`, which has so many elements.
+    unsafe {
+        for pair in [0, 2] {
+            for column in [0, 2] {
+                let a = _mm_loadu_pd(lines[pair].as_ptr().add(column));
+                let b = _mm_loadu_pd(lines[pair + 1].as_ptr().add(column));
+                let to = to.as_mut_ptr().add(column * step + pair);
+                _mm_storeu_pd(to, _mm_unpacklo_pd(a, b));
+                _mm_storeu_pd(to.add(step), _mm_unpackhi_pd(a, b));
+            }
+        }
+    }
+}
+
+/// The even elements of four, of one register and then of another.
+const EVEN: i32 = 0b10_00_10_00;
+/// The odd ones.
+const ODD: i32 = 0b11_01_11_01;
+
+/// All bits of as many elements as are read, from an element on that is said by how many those are.
+const MASK_32: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+/// The same of elements of 8 bytes.
+const MASK_64: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
+
+// The first `len` elements at `values`, and zeros behind them. What masks leave out is not read.
+//
+// # Safety of each
+// The machine has the instructions, there are so many elements, and the register holds as many.
+macro_rules! some {
+    ($($name:ident: $T:ty, $Register:ident, $features:literal, |$values:ident, $len:ident| $load:expr;)*) => { $(
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn $name($values: *const $T, $len: usize) -> $Register {
+            // SAFETY: the caller's promise; masks begin inside their tables.
+            unsafe { $load }
+        }
+    )* };
+}
+
+some! {
+    some_512_f32: f32, __m512, "avx512f", |values, len| _mm512_maskz_loadu_ps(((1u32 << len) - 1) as u16, values);
+    some_512_f64: f64, __m512d, "avx512f", |values, len| _mm512_maskz_loadu_pd(((1u32 << len) - 1) as u8, values);
+    some_256_f32: f32, __m256, "avx", |values, len|
+        _mm256_maskload_ps(values, _mm256_loadu_si256(MASK_32.as_ptr().add(8 - len).cast()));
+    some_256_f64: f64, __m256d, "avx", |values, len|
+        _mm256_maskload_pd(values, _mm256_loadu_si256(MASK_64.as_ptr().add(4 - len).cast()));
+    some_128_f32: f32, __m128, "avx", |values, len|
+        _mm_maskload_ps(values, _mm_loadu_si128(MASK_32.as_ptr().add(8 - len).cast()));
+    some_128_f64: f64, __m128d, "avx", |values, len|
+        _mm_maskload_pd(values, _mm_loadu_si128(MASK_64.as_ptr().add(4 - len).cast()));
+}
+
+macro_rules! registers {
+    ($(
+        $Register:ident of $T:ty, $LEN:literal: $set:ident, $load:ident, $store:ident,
+        $mul_add:ident, $mul:ident, $add:ident, $some:ident, $even:expr, $odd:expr;
+    )*) => { $(
+        impl Lanes<$T> for $Register {
+            const LEN: usize = $LEN;
+
+            #[inline(always)]
+            fn splat(_: Has<Self>, value: $T) -> Self {
+                // SAFETY: the machine has these instructions, as `Has` says.
+                unsafe { $set(value) }
+            }
+
+            #[inline(always)]
+            fn load(_: Has<Self>, values: &[$T]) -> Self {
+                let values: &[$T; $LEN] = values.first_chunk().expect("as many elements");
+                // SAFETY: as above; all that is read is the array's.
+                unsafe { $load(values.as_ptr()) }
+            }
+
+            #[inline(always)]
+            fn store(self, values: &mut [$T]) {
+                let values: &mut [$T; $LEN] = values.first_chunk_mut().expect("as many elements");
+                // SAFETY: as above; all that is written is the array's.
+                unsafe { $store(values.as_mut_ptr(), self) }
+            }
+
+            #[inline(always)]
+            fn mul_add(self, a: Self, sum: Self) -> Self {
+                // SAFETY: as above, or there would be no such register.
+                unsafe { $mul_add(a, self, sum) }
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                // SAFETY: as above, or there would be no such register.
+                unsafe { $mul(self, other) }
+            }
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                // SAFETY: as above, or there would be no such register.
+                unsafe { $add(self, other) }
+            }
+
+            #[inline(always)]
+            fn load_some(_: Has<Self>, values: &[$T]) -> Self {
+                // SAFETY: as above; what is read is the slice's, as its length says.
+                unsafe { $some(values.as_ptr(), values.len().min($LEN)) }
+            }
+
+            #[inline(always)]
+            fn halves(self, other: Self) -> (Self, Self) {
+                // SAFETY: as above, or there would be no such register.
+                unsafe { ($even(self, other), $odd(self, other)) }
+            }
+        }
+    )* };
+}
+
+registers! {
+    __m512 of f32, 16: _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps,
+        _mm512_fmadd_ps, _mm512_mul_ps, _mm512_add_ps, some_512_f32, _mm512_shuffle_ps::<EVEN>, _mm512_shuffle_ps::<ODD>;
+    __m512d of f64, 8: _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd,
+        _mm512_fmadd_pd, _mm512_mul_pd, _mm512_add_pd, some_512_f64, _mm512_unpacklo_pd, _mm512_unpackhi_pd;
+    __m256 of f32, 8: _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps,
+        _mm256_fmadd_ps, _mm256_mul_ps, _mm256_add_ps, some_256_f32, _mm256_shuffle_ps::<EVEN>, _mm256_shuffle_ps::<ODD>;
+    __m256d of f64, 4: _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd,
+        _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd, some_256_f64, _mm256_unpacklo_pd, _mm256_unpackhi_pd;
+    __m128 of f32, 4: _mm_set1_ps, _mm_loadu_ps, _mm_storeu_ps,
+        _mm_fmadd_ps, _mm_mul_ps, _mm_add_ps, some_128_f32, _mm_shuffle_ps::<EVEN>, _mm_shuffle_ps::<ODD>;
+    __m128d of f64, 2: _mm_set1_pd, _mm_loadu_pd, _mm_storeu_pd,
+        _mm_fmadd_pd, _mm_mul_pd, _mm_add_pd, some_128_f64, _mm_unpacklo_pd, _mm_unpackhi_pd;
+}
