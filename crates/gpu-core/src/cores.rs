@@ -25,6 +25,10 @@ pub fn count() -> usize {
 /// assert_eq!(sum.into_inner(), 10);
 /// ```
 pub fn each(count: usize, at_least: usize, work: &(dyn Fn(usize) + Sync)) {
+    // To hand work to one other thread and to wait for it takes some 10 µs.
+    if count <= at_least.max(1) || self::count() == 1 {
+        return (0..count).for_each(work);
+    }
     (0..count).into_par_iter().with_min_len(at_least).for_each(work);
 }
 

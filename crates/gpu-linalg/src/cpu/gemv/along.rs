@@ -124,8 +124,18 @@ impl<T: RealElement, const V: usize> ByRegisters<T> for Rows<'_, T, V> {
 
     #[inline(always)]
     fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, has: (Has<W>, Has<H>, Has<L>)) {
-        let width = self.0.width;
-        arranged::<T, W, H, L, _, V>(self, width, has);
+        let Along { layout, width, .. } = self.0;
+        match layout.columns() {
+            // The compiler makes vectors of rows of these.
+            columns if columns != layout.leading_dimension() => {
+                arranged::<T, W, H, L, _, V>(self, width, has)
+            }
+            1 => self.short::<1>(),
+            2 => self.short::<2>(),
+            3 => self.short::<3>(),
+            4 => self.short::<4>(),
+            _ => arranged::<T, W, H, L, _, V>(self, width, has),
+        }
     }
 }
 
@@ -147,28 +157,54 @@ impl<T: RealElement, const V: usize> Rows<'_, T, V> {
     /// Blocks of up to `V` rows.
     #[inline(always)]
     fn blocks<R: Lanes<T>, const G: usize, const BESIDE: bool>(self, has: Has<R>) {
-        let Along { a, layout, x, piece, width: _, first, sums } = self.0;
-        let (rows, columns) = layout.shape();
-        let mut at = 0;
-        while at < sums.len() {
-            let (number, row) = ((first + at) / rows, (first + at) % rows);
-            // Pieces are whole rounds, but for the last.
+        let Along { a, layout, x, piece, width: _, mut first, mut sums } = self.0;
+        let ((rows, columns), leading) = (layout.shape(), layout.leading_dimension());
+        while !sums.is_empty() {
+            let (number, row) = (first / rows, first % rows);
             let columns = number * piece..((number + 1) * piece).min(columns);
+            // Pieces are whole rounds, but for the last.
             let x = &x[columns.start * if BESIDE { V } else { 1 }..];
-            let count = (rows - row).min(sums.len() - at).min(V);
-            // In place of rows that are not there the last one is.
-            let mut lines: [&[T]; V] = [&[]; V];
-            for (line, of) in lines.iter_mut().zip(row..) {
-                let row = of.min(row + count - 1);
-                *line = &a[layout.index(row, columns.start)..][..columns.len()];
+            let some = (rows - row).min(sums.len());
+            let of_piece;
+            (of_piece, sums) = sums.split_at_mut(some);
+            first += some;
+            let mut start = layout.index(row, columns.start);
+            for sums in of_piece.chunks_mut(V) {
+                // In place of rows that are not there the last one is.
+                let mut lines: [&[T]; V] = [&[]; V];
+                for line in 0..V {
+                    let row = line.min(sums.len() - 1);
+                    lines[line] = &a[start + row * leading..][..columns.len()];
+                }
+                start += V * leading;
+                let block = if BESIDE {
+                    beside::<T, R, V, G>(has, lines, x)
+                } else {
+                    lanes::<T, R, V, G>(has, (lines, sums.len()), x, (0, G * V * R::LEN))
+                };
+                for (sum, &of_block) in sums.iter_mut().zip(&block) {
+                    *sum = of_block;
+                }
             }
-            let block = if BESIDE {
-                beside::<T, R, V, G>(has, lines, x)
-            } else {
-                lanes::<T, R, V, G>(has, (lines, count), x, (0, G * V * R::LEN))
-            };
-            sums[at..at + count].copy_from_slice(&block[..count]);
-            at += count;
+        }
+    }
+
+    /// Rows of `N` elements that follow each other: a single lane has a chain as any loop's.
+    #[inline(always)]
+    fn short<const N: usize>(self) {
+        let Along { a, x, first, sums, .. } = self.0;
+        let mut factors = [T::ZERO; N];
+        for k in 0..N {
+            // The first of as many that are alike.
+            factors[k] = x[k * V];
+        }
+        let (rows, _) = a[first * N..].as_chunks::<N>();
+        for (sum, row) in sums.iter_mut().zip(rows) {
+            let mut chain = T::ZERO;
+            for k in 0..N {
+                chain = row[k].mul_add(factors[k], chain);
+            }
+            *sum = chain;
         }
     }
 }
@@ -338,7 +374,7 @@ const fn reversed<const V: usize>(place: usize) -> usize {
 
 /// Of every 16 bytes of `V` registers the first elements, then the second ones, and so on.
 #[inline(always)]
-pub(super) fn turned<T, R: Lanes<T>, const V: usize>(mut registers: [R; V]) -> [R; V] {
+fn turned<T, R: Lanes<T>, const V: usize>(mut registers: [R; V]) -> [R; V] {
     let mut step = V / 2;
     // Every stage puts the even elements of pairs of registers before the odd ones.
     while step > 0 {

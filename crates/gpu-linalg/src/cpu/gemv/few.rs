@@ -1,14 +1,15 @@
-//! Sums across lines of a few rows, which are turned into lines of their own: what a group of lanes is across is a lane
-//! along.
+//! Sums across lines of a few rows, which one register holds, or a few.
 
 use super::Across;
-use super::along::{lanes, order_lanes, turned};
+use super::along::{lanes, order_lanes};
 use crate::cpu::lanes::{Has, Lanes};
 use crate::cpu::launch::ByRegisters;
 use crate::launch::RealElement;
 
-/// Rows that are few, at most: more fill registers by themselves.
+/// Rows that are few, at most: more are in strips.
 pub(super) const MOST: usize = 16;
+/// Sums that wait for those they are added to, at most, and one more: a warp has 32 groups.
+const WAITING: usize = 6;
 
 /// [`Across`] of all rows, which are few. `V` elements are 16 bytes.
 pub(super) struct Few<'a, T: RealElement, const V: usize>(pub(super) Across<'a, T>);
@@ -18,74 +19,126 @@ impl<T: RealElement, const V: usize> ByRegisters<T> for Few<'_, T, V> {
 
     #[inline(always)]
     fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, (wide, half, least): (Has<W>, Has<H>, Has<L>)) {
-        let Across { a, layout, ref columns, of_warp, .. } = self.0;
-        let turned;
-        let lines = if layout.rows() == 1 && layout.leading_dimension() == 1 {
-            &a[columns.clone()]
+        let Across { ref layout, of_warp, .. } = self.0;
+        let rows = layout.rows();
+        if rows == 1 && layout.leading_dimension() == 1 {
+            // One row has so few vectors that a warp has 32 groups.
+            match of_warp / W::LEN {
+                2 => self.line::<W, 2>(wide),
+                4 => self.line::<W, 4>(wide),
+                8 => self.line::<W, 8>(wide),
+                16 => self.line::<W, 16>(wide),
+                registers => unreachable!("{of_warp} groups for one row are {registers} registers"),
+            }
+        } else if rows <= L::LEN {
+            self.warps::<L, 1>(least);
+        } else if rows <= H::LEN {
+            self.warps::<H, 1>(half);
         } else {
-            turned = self.turned(least);
-            &turned
-        };
-        match (of_warp / W::LEN, of_warp / H::LEN) {
-            (1, _) => self.warps::<W, 1>(wide, lines),
-            (2, _) => self.warps::<W, 2>(wide, lines),
-            (4, _) => self.warps::<W, 4>(wide, lines),
-            (8, _) => self.warps::<W, 8>(wide, lines),
-            (16, _) => self.warps::<W, 16>(wide, lines),
-            (_, 1) => self.warps::<H, 1>(half, lines),
-            lanes => unreachable!("{of_warp} groups for {} rows are {lanes:?} registers", layout.rows()),
+            match rows.div_ceil(W::LEN) {
+                1 => self.warps::<W, 1>(wide),
+                2 => self.warps::<W, 2>(wide),
+                3..=4 => self.warps::<W, 4>(wide),
+                _ => self.warps::<W, 8>(wide),
+            }
         }
     }
 }
 
 impl<T: RealElement, const V: usize> Few<'_, T, V> {
-    /// The rows of the piece, one behind the other, each filled up to whole 16 bytes.
+    /// One row whose elements follow each other: what is a group of lanes across is a lane along, and each warp takes
+    /// some of the lanes of every round.
     #[inline(always)]
-    fn turned<L: Lanes<T>>(&self, has: Has<L>) -> Vec<T> {
-        let Across { a, layout, columns, .. } = &self.0;
-        let (rows, len) = (layout.rows(), columns.len());
-        let step = len.next_multiple_of(V);
-        let mut all = vec![T::ZERO; rows * step];
-        for first in (0..rows).step_by(V) {
-            let count = (rows - first).min(V);
-            for at in (0..len).step_by(V) {
-                let mut parts = [L::splat(has, T::ZERO); V];
-                for place in 0..V.min(len - at) {
-                    let line = &a[layout.index(first, columns.start + at + place)..];
-                    parts[place] =
-                        if count == V { L::load(has, line) } else { L::load_some(has, &line[..count]) };
-                }
-                let parts = turned(parts);
-                for row in 0..count {
-                    parts[row].store(&mut all[(first + row) * step + at..]);
-                }
-            }
+    fn line<R: Lanes<T>, const G: usize>(self, has: Has<R>) {
+        let Across { a, x, columns, groups, sums, .. } = self.0;
+        let mut lines: [&[T]; V] = [&[]; V];
+        lines[0] = &a[columns.clone()];
+        let x = &x[columns];
+        let (part, round) = (G * V * R::LEN, groups * V);
+        let mut ordered = vec![T::ZERO; x.len().div_ceil(round) * part];
+        sums[0] = T::ZERO;
+        for first in (0..round.min(x.len())).step_by(part) {
+            order_lanes::<T, R, V, G>(has, x, (first, round), &mut ordered);
+            let warp = lanes::<T, R, V, G>(has, (lines, 1), &ordered, (first, round));
+            sums[0] = sums[0] + warp[0];
         }
-        all
     }
 
-    /// The sums of all warps: those of a line of which each takes some lanes of every round.
+    /// The sums of all warps, in `N` registers.
     #[inline(always)]
-    fn warps<R: Lanes<T>, const G: usize>(self, has: Has<R>, turned: &[T]) {
-        let Across { x, columns, groups, sums, .. } = self.0;
-        let x = &x[columns.clone()];
-        let (len, rows) = (columns.len(), sums.len());
-        let (part, round) = (G * V * R::LEN, groups * V);
-        let step = turned.len() / rows;
-        let mut ordered = vec![T::ZERO; len.div_ceil(round) * part];
-        for first in (0..round.min(len)).step_by(part) {
-            order_lanes::<T, R, V, G>(has, x, (first, round), &mut ordered);
-            for row in (0..rows).step_by(V) {
-                let count = (rows - row).min(V);
-                let mut lines: [&[T]; V] = [&[]; V];
-                for (line, row) in lines[..count].iter_mut().zip(row..) {
-                    *line = &turned[row * step..][..len];
-                }
-                let block = lanes::<T, R, V, G>(has, (lines, count), &ordered, (first, round));
-                for (sum, &warp) in sums[row..row + count].iter_mut().zip(&block) {
-                    *sum = if first == 0 { warp } else { *sum + warp };
-                }
+    fn warps<R: Lanes<T>, const N: usize>(self, has: Has<R>) {
+        let Across { columns, groups, of_warp, .. } = &self.0;
+        let mut total = [R::splat(has, T::ZERO); N];
+        for first in (0..(*groups).min(columns.len().div_ceil(V))).step_by(*of_warp) {
+            let warp = self.warp::<R, N>(has, first);
+            for part in 0..N {
+                total[part] = total[part].plus(warp[part]);
             }
         }
+        let mut all = [T::ZERO; 2 * MOST];
+        for part in 0..N {
+            total[part].store(&mut all[part * R::LEN..]);
+        }
+        let sums = self.0.sums;
+        sums.copy_from_slice(&all[..sums.len()]);
+    }
+
+    /// The sums of the groups of a warp from `first` on: the first one's and that of the one half as many behind it, and
+    /// so on.
+    #[inline(always)]
+    fn warp<R: Lanes<T>, const N: usize>(&self, has: Has<R>, first: usize) -> [R; N] {
+        let bits = self.0.of_warp.ilog2();
+        // The sums of the left ones of two halves, by how many groups these are: 1, 2, 4 and so on.
+        let mut left = [[R::splat(has, T::ZERO); N]; WAITING];
+        // Groups in the order of their bits from the last to the first: both of two that are added follow each other.
+        for leaf in 0..self.0.of_warp {
+            let group = if bits == 0 { 0 } else { leaf.reverse_bits() >> (usize::BITS - bits) };
+            let mut node = self.chain::<R, N>(has, first + group);
+            let mut level = 0;
+            while leaf >> level & 1 == 1 {
+                for part in 0..N {
+                    node[part] = left[level][part].plus(node[part]);
+                }
+                level += 1;
+            }
+            left[level] = node;
+        }
+        left[bits as usize]
+    }
+
+    /// The chain of a group, of zero where it has no line.
+    #[inline(always)]
+    fn chain<R: Lanes<T>, const N: usize>(&self, has: Has<R>, group: usize) -> [R; N] {
+        let Across { a, layout, x, columns, groups, .. } = &self.0;
+        let leading = layout.leading_dimension();
+        let mut sums = [R::splat(has, T::ZERO); N];
+        let mut column = columns.start + group * V;
+        while column < columns.end {
+            let count = (columns.end - column).min(V);
+            let lines = &a[column * leading..];
+            let is_whole = count == V && lines.len() >= (V - 1) * leading + N * R::LEN;
+            if is_whole {
+                let x = &x[column..][..V];
+                for j in 0..V {
+                    // What a register has behind the line's elements are others, whose sums are not looked at.
+                    let line = &lines[j * leading..][..N * R::LEN];
+                    let factor = R::splat(has, x[j]);
+                    for part in 0..N {
+                        sums[part] = R::load(has, &line[part * R::LEN..]).mul_add(factor, sums[part]);
+                    }
+                }
+            } else {
+                for j in 0..count {
+                    let line = &lines[j * leading..][..layout.rows()];
+                    let factor = R::splat(has, x[column + j]);
+                    for part in 0..N {
+                        let some = R::load_some(has, &line[(part * R::LEN).min(line.len())..]);
+                        sums[part] = some.mul_add(factor, sums[part]);
+                    }
+                }
+            }
+            column += groups * V;
+        }
+        sums
     }
 }

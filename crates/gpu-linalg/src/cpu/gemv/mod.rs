@@ -137,7 +137,9 @@ pub fn gemv<T: Element>(
     let mut sums = vec![T::Sum::ZERO; rows * pieces];
     let is_serial = rows * length * size_of::<T>() < SERIAL;
     let threads = if is_serial { 1 } else { cores::count() };
-    if plan.along {
+    if length == 0 {
+        // Without a column, or where the product counts as zero.
+    } else if plan.along {
         let x = T::ordered(&x[..length], width);
         // Whole blocks of rows, but for the last ones of a piece.
         let task = sums.len().div_ceil(4 * threads).next_multiple_of(along::BLOCK);
