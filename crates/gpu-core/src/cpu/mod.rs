@@ -1,6 +1,8 @@
 //! The CPU: host memory, and streams whose work is done at once. It launches no kernels: primitives run their
 //! reference there.
 
+mod pages;
+
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -176,6 +178,7 @@ pub(crate) fn allocate(bytes: usize) -> Result<*mut u8> {
     unsafe {
         let memory = start.add(ahead);
         memory.sub(1).write(ahead as u8);
+        pages::ask_for_large(memory, bytes);
         Ok(memory)
     }
 }

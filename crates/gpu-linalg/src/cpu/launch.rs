@@ -36,14 +36,18 @@ pub(super) trait ByRegisters<T: Registers> {
 
 /// Does work in the widest registers that the machine has: every time in the same ones.
 pub(super) fn by_registers<T: Registers, W: ByRegisters<T>>(work: W) -> W::Output {
+    #[cfg(all(target_arch = "x86_64", not(test)))]
+    let widest = usize::MAX;
+    #[cfg(all(target_arch = "x86_64", test))]
+    let widest = tests::WIDEST.get();
     #[cfg(target_arch = "x86_64")]
     {
         use std::is_x86_feature_detected as has;
-        if has!("avx512f") && has!("avx512vl") && has!("avx2") && has!("fma") {
+        if widest >= 64 && has!("avx512f") && has!("avx512vl") && has!("avx2") && has!("fma") {
             // SAFETY: the machine has these instructions.
             return unsafe { registers_avx512(work) };
         }
-        if has!("avx2") && has!("fma") {
+        if widest >= 32 && has!("avx2") && has!("fma") {
             // SAFETY: the machine has these instructions.
             return unsafe { registers_avx2(work) };
         }
@@ -160,13 +164,18 @@ pub(super) fn add_products<T: Float, const M: usize, const N: usize>(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::api::Triangle;
     use crate::cpu::gemm::{Compute, gemm_with};
     use crate::matrix::{BatchLayout, Layout};
     use crate::plan::gemm::Sums;
     use crate::reference;
+
+    thread_local! {
+        /// Bytes of the widest registers that work on this thread may take.
+        pub(crate) static WIDEST: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
+    }
 
     /// Every set of instructions that this machine has.
     fn ways<T: Registers>() -> Vec<(&'static str, Compute<T>)> {

@@ -90,12 +90,17 @@ impl<T: RealElement, const V: usize> Few<'_, T, V> {
         let bits = self.0.of_warp.ilog2();
         // The sums of the left ones of two halves, by how many groups these are: 1, 2, 4 and so on.
         let mut left = [[R::splat(has, T::ZERO); N]; WAITING];
-        // Groups in the order of their bits from the last to the first: both of two that are added follow each other.
-        for leaf in 0..self.0.of_warp {
-            let group = if bits == 0 { 0 } else { leaf.reverse_bits() >> (usize::BITS - bits) };
-            let mut node = self.chain::<R, N>(has, first + group);
-            let mut level = 0;
-            while leaf >> level & 1 == 1 {
+        // Groups in the order of their bits from the last to the first: both of two that are added follow each other, of
+        // whom there are always two.
+        for pair in 0..self.0.of_warp / 2 {
+            let group = first + ((2 * pair).reverse_bits() >> (usize::BITS - bits));
+            let mut node = self.chain::<R, N>(has, group);
+            let right = self.chain::<R, N>(has, group + self.0.of_warp / 2);
+            for part in 0..N {
+                node[part] = node[part].plus(right[part]);
+            }
+            let mut level = 1;
+            while pair >> (level - 1) & 1 == 1 {
                 for part in 0..N {
                     node[part] = left[level][part].plus(node[part]);
                 }

@@ -199,23 +199,28 @@ mod tests {
     use crate::reference;
     use gpu_std::half::{bf16, f16};
 
-    fn check<T: Element + PartialEq + core::fmt::Debug>(of: fn(f32) -> T, factors: [T::Sum; 2]) {
-        let shapes = [
-            (1, 1),
-            (1, 4096),
-            (4096, 1),
-            (7, 9),
-            (3, 5000),
-            (5000, 3),
-            (33, 130),
-            (130, 33),
-            (257, 1031),
-            (600, 700),
-            (1, 200_000),
-            (17, 70_000),
-            (70_000, 5),
-        ];
-        for (rows, columns) in shapes {
+    const SHAPES: [(usize, usize); 13] = [
+        (1, 1),
+        (1, 4096),
+        (4096, 1),
+        (7, 9),
+        (3, 5000),
+        (5000, 3),
+        (33, 130),
+        (130, 33),
+        (257, 1031),
+        (600, 700),
+        (1, 200_000),
+        (17, 70_000),
+        (70_000, 5),
+    ];
+
+    fn check<T: Element + PartialEq + core::fmt::Debug>(
+        shapes: &[(usize, usize)],
+        of: fn(f32) -> T,
+        factors: [T::Sum; 2],
+    ) {
+        for &(rows, columns) in shapes {
             for gap in [0, 3] {
                 for order in [Layout::row_major(rows, columns), Layout::column_major(rows, columns)] {
                     let layout = order.expect("it is small");
@@ -239,11 +244,30 @@ mod tests {
         }
     }
 
+    /// Shapes of few elements, which are one thread's, in each kind of registers.
+    fn check_registers<T: Element + PartialEq + core::fmt::Debug>(of: fn(f32) -> T, factors: [T::Sum; 2]) {
+        for widest in [16, 32, usize::MAX] {
+            crate::cpu::launch::tests::WIDEST.set(widest);
+            for columns in [1, 2, 3, 4, 5, 8, 9, 17, 31, 33, 64, 65, 100, 130, 257, 515] {
+                let shapes = [1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 31, 77, 150].map(|rows| (rows, columns));
+                check(&shapes, of, factors);
+            }
+            check(&[(1, 9000), (2, 5003), (3, 4096), (6, 4100), (16, 3001), (1100, 70)], of, factors);
+        }
+        crate::cpu::launch::tests::WIDEST.set(usize::MAX);
+    }
+
+    #[test]
+    fn all_registers_give_the_references_bits() {
+        check_registers::<f32>(|value| value, [0.5, -1.5]);
+        check_registers::<f64>(|value| f64::from(value) / 3.0, [0.5, -1.5]);
+    }
+
     #[test]
     fn the_bits_are_the_references() {
-        check::<f32>(|value| value, [0.5, -1.5]);
-        check::<f64>(|value| f64::from(value) / 3.0, [0.5, -1.5]);
-        check::<f16>(f16::from_f32, [0.5, -1.5]);
-        check::<bf16>(bf16::from_f32, [0.5, -1.5]);
+        check::<f32>(&SHAPES, |value| value, [0.5, -1.5]);
+        check::<f64>(&SHAPES, |value| f64::from(value) / 3.0, [0.5, -1.5]);
+        check::<f16>(&SHAPES, f16::from_f32, [0.5, -1.5]);
+        check::<bf16>(&SHAPES, bf16::from_f32, [0.5, -1.5]);
     }
 }
