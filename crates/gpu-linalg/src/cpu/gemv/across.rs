@@ -19,6 +19,9 @@ const LINES: usize = 8;
 /// Strips whose sums wait for those they are added to, at most: a warp has 32 groups.
 const WAITING: usize = 6;
 
+/// The lines of a whole vector of columns, and their factors.
+type Vector<'a, T, const V: usize> = ([&'a [T]; V], [<T as Scalar>::Sum; V]);
+
 /// [`Across`], of elements of which `V` are 16 bytes.
 pub(super) struct Strips<'a, T: Scalar, const V: usize>(pub(super) Across<'a, T>);
 
@@ -147,7 +150,7 @@ impl<T: Scalar, const V: usize> Strip<'_, T, V> {
 
     /// The lines of a whole vector of columns, and their factors.
     #[inline(always)]
-    fn lines(&self, vector: usize) -> ([&[T]; V], [T::Sum; V]) {
+    fn lines(&self, vector: usize) -> Vector<'_, T, V> {
         let mut lines: [&[T]; V] = [&[]; V];
         let mut factors = [T::Sum::ZERO; V];
         for j in 0..V {
@@ -283,10 +286,7 @@ fn with_lines<T: Scalar, const N: usize, const B: usize>(
 
 /// The sums of all results of groups of `V` lines.
 #[inline(always)]
-fn in_blocks<T: Scalar, const V: usize, const N: usize>(
-    of: &[([&[T]; V], [T::Sum; V]); N],
-    sums: &mut [T::Sum],
-) {
+fn in_blocks<T: Scalar, const V: usize, const N: usize>(of: &[Vector<'_, T, V>; N], sums: &mut [T::Sum]) {
     let len = sums.len();
     let mut first = 0;
     // What is less than a block is done with what is before it, once more.
@@ -310,7 +310,7 @@ fn in_blocks<T: Scalar, const V: usize, const N: usize>(
 /// The sums of some results of groups of `V` lines, whose elements begin at `first`.
 #[inline(always)]
 fn sum_of_leaves<T: Scalar, const V: usize, const N: usize, const B: usize>(
-    of: &[([&[T]; V], [T::Sum; V]); N],
+    of: &[Vector<'_, T, V>; N],
     first: usize,
 ) -> [T::Sum; B] {
     let mut sums = [[T::Sum::ZERO; B]; N];

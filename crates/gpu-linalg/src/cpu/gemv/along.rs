@@ -168,9 +168,9 @@ impl<T: RealElement, const V: usize> Rows<'_, T, V> {
             for sums in of_piece.chunks_mut(V) {
                 // In place of rows that are not there the last one is.
                 let mut lines: [&[T]; V] = [&[]; V];
-                for line in 0..V {
-                    let row = line.min(sums.len() - 1);
-                    lines[line] = &a[start + row * leading..][..columns.len()];
+                for (place, line) in lines.iter_mut().enumerate() {
+                    let row = place.min(sums.len() - 1);
+                    *line = &a[start + row * leading..][..columns.len()];
                 }
                 start += V * leading;
                 let block = if BESIDE {
@@ -330,9 +330,10 @@ fn folded<T: Registers, R: Lanes<T>, const V: usize>(sums: R) -> [T; V] {
     let (all, _) = all.as_chunks_mut::<V>();
     let mut distance = R::LEN / V / 2;
     while distance > 0 {
-        for near in 0..distance {
-            for j in 0..V {
-                all[near][j] = all[near][j] + all[near + distance][j];
+        let (near, far) = all.split_at_mut(distance);
+        for (near, far) in near.iter_mut().zip(far) {
+            for (near, &far) in near.iter_mut().zip(&*far) {
+                *near = *near + far;
             }
         }
         distance /= 2;
@@ -344,8 +345,8 @@ fn folded<T: Registers, R: Lanes<T>, const V: usize>(sums: R) -> [T; V] {
 #[inline(always)]
 fn whole<T: Registers, R: Lanes<T>, const V: usize>(has: Has<R>, part: &[T]) -> [R; V] {
     let mut all = [R::splat(has, T::ZERO); V];
-    for place in 0..V {
-        all[place] = R::load(has, &part[reversed::<V>(place) * R::LEN..]);
+    for (place, some) in all.iter_mut().enumerate() {
+        *some = R::load(has, &part[reversed::<V>(place) * R::LEN..]);
     }
     all
 }
@@ -354,9 +355,9 @@ fn whole<T: Registers, R: Lanes<T>, const V: usize>(has: Has<R>, part: &[T]) -> 
 #[inline(always)]
 fn some<T: Registers, R: Lanes<T>, const V: usize>(has: Has<R>, line: &[T], from: usize) -> [R; V] {
     let mut all = [R::splat(has, T::ZERO); V];
-    for place in 0..V {
+    for (place, some) in all.iter_mut().enumerate() {
         let from = from + reversed::<V>(place) * R::LEN;
-        all[place] = R::load_some(has, &line[from.min(line.len())..]);
+        *some = R::load_some(has, &line[from.min(line.len())..]);
     }
     all
 }
