@@ -72,9 +72,22 @@ fn lines<T: Registers>(
     for (number, k) in ks.clone().enumerate() {
         let line = &matrix[layout.index(k, columns.start)..][..columns.len()];
         for (tile, line) in line.chunks_exact(n).enumerate() {
-            packed[(tile * ks.len() + number) * n..][..n].copy_from_slice(line);
+            let packed = &mut packed[(tile * ks.len() + number) * n..][..n];
+            // By registers: a call of what copies any number of bytes took up to a tenth of the time of a product.
+            if n.is_multiple_of(MOST_LANES) {
+                copy::<T, MOST_LANES>(line, packed);
+            } else {
+                copy::<T, TURNED>(line, packed);
+            }
         }
     }
+}
+
+/// Copies a line of whole pieces of `N` elements.
+#[inline(always)]
+fn copy<T: Copy, const N: usize>(line: &[T], to: &mut [T]) {
+    let (line, to) = (line.as_chunks::<N>().0, to.as_chunks_mut::<N>().0);
+    line.iter().zip(to).for_each(|(line, to)| *to = *line);
 }
 
 /// A tile of a column-major matrix, which is turned.

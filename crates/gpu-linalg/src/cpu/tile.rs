@@ -62,7 +62,8 @@ impl<T: Registers> Tile<'_, '_, T> {
     #[inline(always)]
     fn along<V: Lanes<T>, const M: usize, const N: usize>(self, has: Has<V>) {
         let Self { a, b, sums: memory, totals, factors, columns, step, c } = self;
-        let mut tile = begin::<T, V, M, N>(has, step, memory);
+        let mut tile = [[V::splat(has, T::ZERO); N]; M];
+        begin(has, step, &mut tile, memory);
         add_products(has, &mut tile, step.ks.len(), (a, M), (b, N * V::LEN));
         if !end(has, step, &mut tile, memory, totals) {
             return;
@@ -89,7 +90,8 @@ impl<T: Registers> Tile<'_, '_, T> {
     fn down<V: Lanes<T>, const N: usize, const Q: usize>(self, has: Has<V>, rows: usize) {
         let Self { a, b, sums: memory, totals, factors: (alpha, beta), columns, step, c } = self;
         let width = columns.len().next_multiple_of(V::LEN);
-        let mut tile = begin::<T, V, N, Q>(has, step, memory);
+        let mut tile = [[V::splat(has, T::ZERO); Q]; N];
+        begin(has, step, &mut tile, memory);
         add_products(has, &mut tile, step.ks.len(), (b, width), (a, rows));
         if !end(has, step, &mut tile, memory, totals) {
             return;
@@ -111,13 +113,12 @@ impl<T: Registers> Tile<'_, '_, T> {
 fn begin<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     has: Has<V>,
     step: &Step,
+    tile: &mut [[V; N]; M],
     memory: &[T],
-) -> [[V; N]; M] {
-    let mut tile = [[V::splat(has, T::ZERO); N]; M];
+) {
     if !step.begins {
-        read(has, &mut tile, memory);
+        read(has, tile, memory);
     }
-    tile
 }
 
 /// Keeps sums in memory until their part ends, those of parts until the last one does: then they are whole.
@@ -159,8 +160,14 @@ fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     (factors, of_factors): (&[T], usize),
     (lines, of_lines): (&[T], usize),
 ) {
-    // In registers meanwhile. No closures here: they would be functions of their own, compiled for the oldest machines.
-    let mut sums = *tile;
+    // In registers meanwhile, element by element: a copy of the whole is a call. No closures here: they would be functions
+    // of their own, compiled for the oldest machines.
+    let mut sums = [[V::splat(has, T::ZERO); N]; M];
+    for i in 0..M {
+        for j in 0..N {
+            sums[i][j] = tile[i][j];
+        }
+    }
     // A register may end in what follows its line.
     let lines = lines.windows(N * V::LEN).step_by(of_lines);
     for (factors, values) in factors.chunks_exact(of_factors).zip(lines).take(depth) {
@@ -175,22 +182,32 @@ fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
             }
         }
     }
-    *tile = sums;
+    for i in 0..M {
+        for j in 0..N {
+            tile[i][j] = sums[i][j];
+        }
+    }
 }
 
 /// Reads a tile from memory of its own.
 #[inline(always)]
 fn read<T, V: Lanes<T>, const M: usize, const N: usize>(has: Has<V>, tile: &mut [[V; N]; M], memory: &[T]) {
-    for (part, memory) in tile.as_flattened_mut().iter_mut().zip(memory.chunks_exact(V::LEN)) {
-        *part = V::load(has, memory);
+    let memory = &memory[..M * N * V::LEN];
+    for i in 0..M {
+        for j in 0..N {
+            tile[i][j] = V::load(has, &memory[(i * N + j) * V::LEN..]);
+        }
     }
 }
 
 /// Writes a tile to memory of its own.
 #[inline(always)]
 fn write<T, V: Lanes<T>, const M: usize, const N: usize>(tile: &[[V; N]; M], memory: &mut [T]) {
-    for (part, memory) in tile.as_flattened().iter().zip(memory.chunks_exact_mut(V::LEN)) {
-        part.store(memory);
+    let memory = &mut memory[..M * N * V::LEN];
+    for i in 0..M {
+        for j in 0..N {
+            tile[i][j].store(&mut memory[(i * N + j) * V::LEN..]);
+        }
     }
 }
 
