@@ -59,6 +59,12 @@ pub trait Lanes<T>: Copy {
     /// The elements of `values`, and zeros behind them where there are fewer.
     fn load_some(has: Has<Self>, values: &[T]) -> Self;
 
+    /// Of every 16 bytes those of `values` that begin where `starts` says.
+    ///
+    /// # Panics
+    /// If they are not all there.
+    fn chunks(has: Has<Self>, values: &[T], starts: &[usize]) -> Self;
+
     /// Of every 16 bytes: the even elements of this register's and of the other's, and the odd ones of both.
     fn halves(self, other: Self) -> (Self, Self);
 }
@@ -181,6 +187,12 @@ impl<T: Float, const N: usize> Lanes<T> for Portable<T, N> {
         let mut some = [T::ZERO; N];
         some.iter_mut().zip(values).for_each(|(some, &value)| *some = value);
         Self(some)
+    }
+
+    #[inline(always)]
+    fn chunks(_: Has<Self>, values: &[T], starts: &[usize]) -> Self {
+        let vector = 16 / size_of::<T>();
+        Self(core::array::from_fn(|lane| values[starts[lane / vector] + lane % vector]))
     }
 
     #[inline(always)]
