@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
+mod buckets {
+    pub(crate) mod launch;
+}
 mod error;
 mod factor {
     pub(crate) mod launch;

@@ -26,7 +26,7 @@ pub fn sparse_count(numbers: Global<u32>, counts: GlobalMut<u32>, len: u32) {
 /// start later. Row `low` does.
 #[device]
 #[inline(always)]
-fn row_of(offsets: Global<u32>, entry: u32, (mut low, mut high): (u32, u32)) -> u32 {
+pub(crate) fn row_of(offsets: Global<u32>, entry: u32, (mut low, mut high): (u32, u32)) -> u32 {
     while high - low > 1 {
         keep_rolled();
         let middle = low + (high - low) / 2;

@@ -14,6 +14,7 @@
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
+pub mod buckets;
 pub mod chains;
 pub mod check;
 pub mod convert;

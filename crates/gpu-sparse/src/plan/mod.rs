@@ -2,3 +2,4 @@
 
 pub mod solve;
 pub mod spmv;
+pub mod transpose;

@@ -1,0 +1,76 @@
+//! How a transposition is cut, from sizes alone.
+
+use gpu_sparse_kernels::buckets::{MOST_BUCKETS, MOST_SLOTS, ROUND, SHIFTS, Split};
+
+/// Blocks among which the entries of matrices are dealt out that are too small for whole tiles and buckets: four on each
+/// of 132 multiprocessors.
+const BLOCKS: u32 = 4 * 132;
+/// The most entries of a tile.
+const MOST_OF_TILE: u32 = 8 * ROUND;
+/// Entries of a bucket in the mean at most: half of those that are put in order in shared memory, as buckets differ.
+const MEAN: u32 = MOST_SLOTS / 2;
+
+/// The cut of a transposition of so many rows, columns and entries, at least one entry, with values of so many words of
+/// 32 bits; none where the columns are too many.
+pub fn split(rows: u32, columns: u32, entries: u32, words: u32) -> Option<Split> {
+    let rounds = (entries / (BLOCKS * ROUND)).clamp(1, MOST_OF_TILE / ROUND);
+    let mean = (entries / BLOCKS).clamp(ROUND, MEAN);
+    let of_shift =
+        |shift| Split { rows, columns, entries, tile: rounds * ROUND, shift, words, slots: MOST_SLOTS };
+    let (least, most) = SHIFTS;
+    // As many columns as have that many entries, or more where buckets would be too many.
+    let fits = |shift: &u32| (u64::from(entries) << shift) / u64::from(columns) <= mean.into();
+    let shift = (least..=most).rev().find(fits).unwrap_or(least);
+    (shift..=most).map(of_shift).find(|split| split.buckets() <= MOST_BUCKETS)
+}
+
+/// Whether a bucket of so many entries is one that the others are not kept waiting for: a block brings a bucket's to
+/// their places at a sixtieth of the device's speed.
+pub const fn is_even(largest: u32, entries: u32) -> bool {
+    let few = entries / 64;
+    // Mutants: of two equal numbers either is the larger.
+    largest <= if few > 3 * MOST_SLOTS { few } else { 3 * MOST_SLOTS }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_have_some_thousand_entries() {
+        // Those of the figures: a Laplacian's triangle, 5 M rows of 8, a band of 17.
+        for (columns, entries, shift, buckets) in [
+            (10_077_696, 40_170_816, 11, 4921),
+            (5_000_000, 39_999_972, 10, 4883),
+            (200_000, 3_399_864, 8, 782),
+            // One bucket; more columns than entries; as many columns as there can be, and more.
+            (7, 300, 8, 1),
+            (1 << 20, 1000, 12, 256),
+            (1 << 25, 1000, 12, 8192),
+        ] {
+            let split = split(columns, columns, entries, 2).unwrap();
+            assert_eq!((split.shift, split.buckets()), (shift, buckets), "{columns} columns");
+        }
+        assert_eq!(split(1, (1 << 25) + 1, 1000, 2), None);
+    }
+
+    #[test]
+    fn tiles_are_whole_rounds_and_as_many_as_blocks() {
+        for (entries, tile, tiles) in
+            [(1, ROUND, 1), (ROUND + 1, ROUND, 2), (3_399_864, 3 * ROUND, 554), (40_170_816, 8 * ROUND, 2452)]
+        {
+            let split = split(1000, 1000, entries, 1).unwrap();
+            assert_eq!((split.tile, split.tiles()), (tile, tiles), "{entries} entries");
+        }
+        // The largest that there is: words of counts, and bytes of shared memory.
+        let split = split(1, 1 << 25, u32::MAX - 4096, 2).unwrap();
+        assert!(u64::from(split.buckets()) * u64::from(split.tiles()) < u32::MAX.into());
+        assert!(split.from_bytes() <= 64 << 10 && split.to_bytes() <= 48 << 10);
+    }
+
+    #[test]
+    fn the_largest_bucket_may_have_a_part_of_all_entries() {
+        assert!(is_even(3 * MOST_SLOTS, 1000) && !is_even(3 * MOST_SLOTS + 1, 64 * 3 * MOST_SLOTS));
+        assert!(is_even(1_000_000, 64_000_000) && !is_even(1_000_001, 64_000_000));
+    }
+}

@@ -1,0 +1,407 @@
+//! The transposition of a matrix in two steps, each of which moves every entry once.
+//!
+//! Consecutive columns are a *bucket*, so few of them that a block has a counter for each in shared memory. First,
+//! entries go to their buckets, in their order; then a block for each bucket brings its entries to their columns.
+//!
+//! Both steps place entries in the order in which they stand, so that the rows of a column ascend: the block counts
+//! keys up, warp after warp ([`places`]). Where a bucket's entries of a tile start is known before: a launch counts
+//! them for each tile, and the sums of these counts, bucket after bucket and tile after tile, are the places.
+//!
+//! Entries on their way are records of [`RECORD`] words: column, row, and the value's bits. One store writes them, as
+//! what a warp's entries cost is the number of places in memory that they go to, not of bytes.
+
+use gpu_collective::block;
+use gpu_collective::warp::{from_lane, match_bits};
+use gpu_std::atomic::{Ordering, Scope};
+use gpu_std::memory::{Global, GlobalMut, Shared};
+use gpu_std::parameter::Parameter;
+use gpu_std::shared::{self, SharedLayout};
+use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use gpu_std::warp::{self, FULL, sync_warp};
+use gpu_std::{device, keep_rolled, kernel, unroll};
+
+use crate::convert::row_of;
+use crate::{NONE, THREADS};
+
+/// Warps of a block.
+const WARPS: usize = THREADS as usize / 32;
+/// Entries of a thread that are placed at once.
+const AT_ONCE: usize = 8;
+/// Entries that a block places at once.
+pub const ROUND: u32 = THREADS * AT_ONCE as u32;
+/// Bits of the number of a bucket, and the most that a column has within one.
+const BITS: usize = 13;
+/// The most buckets.
+pub const MOST_BUCKETS: u32 = 1 << BITS;
+/// Words of a record: column, row, and the value's bits in two.
+pub const RECORD: u32 = 4;
+/// The logarithms of the fewest and the most columns of a bucket: a thread has at least one, and counters and slots fit
+/// the shared memory of every device.
+pub const SHIFTS: (u32, u32) = (8, 12);
+/// The most entries of a bucket that are put in order in shared memory, where their numbers have 16 bits.
+pub const MOST_SLOTS: u32 = 1 << 14;
+
+/// How a transposition is cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
+#[repr(C)]
+pub struct Split {
+    /// Rows.
+    pub rows: u32,
+    /// Columns; at least one.
+    pub columns: u32,
+    /// Entries; at least one.
+    pub entries: u32,
+    /// Entries of a tile: a multiple of [`ROUND`].
+    pub tile: u32,
+    /// The logarithm of the columns of a bucket, within [`SHIFTS`], so that buckets are at most [`MOST_BUCKETS`].
+    pub shift: u32,
+    /// Words of 32 bits of a value: 1 or 2.
+    pub words: u32,
+    /// Entries of a bucket that are put in order in shared memory, at most [`MOST_SLOTS`]; those of others go to their
+    /// places one by one.
+    pub slots: u32,
+}
+
+impl Split {
+    /// Tiles: blocks that bring entries to buckets.
+    #[inline(always)]
+    pub const fn tiles(&self) -> u32 {
+        self.entries.div_ceil(self.tile)
+    }
+
+    /// Buckets: blocks that bring entries to columns.
+    #[inline(always)]
+    pub const fn buckets(&self) -> u32 {
+        ((self.columns - 1) >> self.shift) + 1
+    }
+
+    /// Bytes of dynamic shared memory of a block of [`sparse_bucket_counts()`].
+    pub const fn count_bytes(&self) -> u32 {
+        SharedLayout::new().array::<u32>(self.buckets()).bytes()
+    }
+
+    /// Bytes of dynamic shared memory of a block of [`sparse_to_buckets()`].
+    pub const fn to_bytes(&self) -> u32 {
+        SharedLayout::new().array::<u32>(self.buckets()).array::<u32>(2).bytes()
+    }
+
+    /// Bytes of dynamic shared memory of a block of [`sparse_from_buckets()`].
+    pub const fn from_bytes(&self) -> u32 {
+        SharedLayout::new()
+            .array::<u32>(1 << self.shift)
+            .array::<u32>(WARPS as u32)
+            .array::<u16>(self.slots)
+            .bytes()
+    }
+
+    /// From where to where the entries of the block's tile stand.
+    #[device]
+    #[inline(always)]
+    fn ends(&self, tile: u32) -> (u32, u32) {
+        let first = tile * self.tile;
+        // Mutants: of two equal numbers either is the smaller.
+        (first, if self.entries - first > self.tile { first + self.tile } else { self.entries })
+    }
+}
+
+/// The thread's first entry of a round: a warp's entries follow each other in rows of 32, and the next warp's follow
+/// them.
+#[device]
+#[inline(always)]
+fn of_thread() -> u32 {
+    thread_idx_x() / 32 * 32 * AT_ONCE as u32 + warp::lane_id()
+}
+
+/// The lanes with the same key, which is none of those that have [`NONE`].
+#[device]
+#[inline(always)]
+fn peers_of(key: u32) -> u32 {
+    let same = match_bits::<BITS>(key);
+    same & warp::warp_vote_ballot(FULL, key != NONE)
+}
+
+/// The places of a round's keys: what the counter of each says, which is then one more; in the order of the keys. Keys
+/// are less than 2^[`BITS`], or [`NONE`], which have no places. All threads; a barrier after every warp's turn.
+///
+/// Votes find lanes with the same key before it is the warp's turn, in which only the counters are left to be read and
+/// written.
+#[device]
+#[inline(always)]
+fn places(counters: Shared<u32>, keys: &[u32; AT_ONCE]) -> [u32; AT_ONCE] {
+    let lane = warp::lane_id();
+    let (mut peers, mut places) = ([0; AT_ONCE], [0; AT_ONCE]);
+    unroll::<AT_ONCE>(|row| peers[row] = peers_of(keys[row]));
+    let mut turn = 0;
+    while turn < WARPS as u32 {
+        keep_rolled();
+        if warp::uniform(thread_idx_x() / 32 == turn) {
+            unroll::<AT_ONCE>(|row| {
+                if keys[row] != NONE {
+                    places[row] = counters.read(keys[row]) + (peers[row] & ((1 << lane) - 1)).count_ones();
+                }
+                sync_warp(FULL);
+                // The highest of them has them all below itself.
+                if keys[row] != NONE && peers[row] >> lane == 1 {
+                    counters.write(keys[row], places[row] + 1);
+                }
+                sync_warp(FULL);
+            });
+        }
+        sync_threads();
+        turn += 1;
+    }
+    places
+}
+
+/// How many entries of each tile each bucket has: a block a tile, of [`THREADS`], with [`Split::count_bytes`]. Counts
+/// of a bucket lie side by side, tile after tile; behind all of them goes a zero.
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_bucket_counts(indices: Global<u32>, counts: GlobalMut<u32>, split: Split) {
+    let (buckets, tiles, tile, thread) = (split.buckets(), split.tiles(), block_idx_x(), thread_idx_x());
+    let counters = shared::dynamic().array::<u32>(buckets);
+    let mut bucket = thread;
+    while bucket < buckets {
+        keep_rolled();
+        counters.write(bucket, 0);
+        bucket += THREADS;
+    }
+    sync_threads();
+    let (mut base, end) = split.ends(tile);
+    while base < end {
+        keep_rolled();
+        let mut keys = [NONE; AT_ONCE];
+        unroll::<AT_ONCE>(|row| {
+            let at = base + of_thread() + 32 * row as u32;
+            if at < end {
+                keys[row] = indices.read_only(at) >> split.shift;
+            }
+        });
+        unroll::<AT_ONCE>(|row| {
+            // Neighbouring entries are often of the same bucket.
+            let peers = peers_of(keys[row]);
+            if keys[row] != NONE && peers.trailing_zeros() == warp::lane_id() {
+                counters.atomic(keys[row]).fetch_add(peers.count_ones(), Ordering::Relaxed, Scope::Block);
+            }
+        });
+        base += ROUND;
+    }
+    sync_threads();
+    bucket = thread;
+    while bucket < buckets {
+        keep_rolled();
+        counts.write(bucket * tiles + tile, counters.read(bucket));
+        bucket += THREADS;
+    }
+    if tile == 0 && thread == 0 {
+        counts.write(buckets * tiles, 0);
+    }
+}
+
+/// Brings entries to their buckets, as records: a block a tile, of [`THREADS`], with [`Split::to_bytes`]. `starts` are
+/// the exclusive sums of the counts. Into `largest`, which is zero before, go the most entries of a bucket.
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_to_buckets(
+    offsets: Global<u32>,
+    indices: Global<u32>,
+    values: Global<u32>,
+    starts: Global<u32>,
+    records: GlobalMut<u32>,
+    largest: GlobalMut<u32>,
+    split: Split,
+) {
+    let (buckets, tiles, tile, thread) = (split.buckets(), split.tiles(), block_idx_x(), thread_idx_x());
+    let mut memory = shared::dynamic();
+    let (counters, rows_of_ends) = (memory.array::<u32>(buckets), memory.array::<u32>(2));
+    let (mut base, end) = split.ends(tile);
+    if thread.is_multiple_of(32) && thread < 64 {
+        let entry = if thread == 0 { base } else { end - 1 };
+        rows_of_ends.write(thread / 32, row_of(offsets, entry, (0, split.rows)));
+    }
+    let (mut bucket, mut most) = (thread, 0);
+    while bucket < buckets {
+        keep_rolled();
+        counters.write(bucket, starts.read_only(bucket * tiles + tile));
+        if tile == 0 {
+            let size = starts.read_only((bucket + 1) * tiles) - starts.read_only(bucket * tiles);
+            // Mutants: of two equal numbers either is the larger.
+            most = if size > most { size } else { most };
+        }
+        bucket += THREADS;
+    }
+    if tile == 0 {
+        largest.atomic(0).fetch_max(most, Ordering::Relaxed, Scope::Device);
+    }
+    sync_threads();
+    let bounds = (rows_of_ends.read(0), rows_of_ends.read(1) + 1);
+    let lane = warp::lane_id();
+    while base < end {
+        keep_rolled();
+        let first = base + of_thread();
+        // Rows of the first entries of each row of 32, between which are those of the others.
+        let line = if lane < AT_ONCE as u32 { lane } else { AT_ONCE as u32 };
+        let entry = first - lane + 32 * line;
+        // Mutants: the last entry's row bounds the search for those behind it as well.
+        let row_of_line = row_of(offsets, if entry < end { entry } else { end - 1 }, bounds);
+        let (mut columns, mut keys, mut rows) = ([0; AT_ONCE], [NONE; AT_ONCE], [0; AT_ONCE]);
+        unroll::<AT_ONCE>(|row| {
+            let at = first + 32 * row as u32;
+            let between = (from_lane(row_of_line, row as u32), from_lane(row_of_line, row as u32 + 1) + 1);
+            if at < end {
+                columns[row] = indices.read_only(at);
+                keys[row] = columns[row] >> split.shift;
+                rows[row] = row_of(offsets, at, between);
+            }
+        });
+        let places = places(counters, &keys);
+        unroll::<AT_ONCE>(|row| {
+            let at = first + 32 * row as u32;
+            if at < end {
+                let value = if split.words > 1 {
+                    values.offset(2 * at as u64).read_only_vec(0)
+                } else {
+                    [values.read_only(at), 0]
+                };
+                let record = [columns[row], rows[row], value[0], value[1]];
+                records.offset((RECORD as u64) * places[row] as u64).write_vec(0, record);
+            }
+        });
+        base += ROUND;
+    }
+}
+
+/// Brings the entries of buckets to their columns, and says where each column starts: a block a bucket, of [`THREADS`],
+/// with [`Split::from_bytes`]. `starts` are those of [`sparse_to_buckets()`].
+///
+/// The numbers of a bucket's entries are put in order in shared memory, and then the entries are read in that order,
+/// so that neighbours are written by neighbours; where there is no room for them, entries are written one by one.
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_from_buckets(
+    records: Global<u32>,
+    starts: Global<u32>,
+    offsets: GlobalMut<u32>,
+    rows: GlobalMut<u32>,
+    values: GlobalMut<u32>,
+    split: Split,
+) {
+    let (bucket, tiles, thread) = (block_idx_x(), split.tiles(), thread_idx_x());
+    let many = 1 << split.shift;
+    let mut memory = shared::dynamic();
+    let (counters, room) = (memory.array::<u32>(many), memory.array::<u32>(WARPS as u32));
+    let slots = memory.array::<u16>(split.slots);
+    let first = starts.read_only(bucket * tiles);
+    let len = starts.read_only((bucket + 1) * tiles) - first;
+    let records = records.offset(RECORD as u64 * first as u64);
+    let read = |entry: u32| -> [u32; RECORD as usize] {
+        records.offset(RECORD as u64 * entry as u64).read_only_vec(0)
+    };
+    let column_of = |entry: u32| records.offset(RECORD as u64 * entry as u64).read_only(0) & (many - 1);
+    let write = |place: u32, record: [u32; RECORD as usize]| {
+        let place = first + place;
+        rows.write(place, record[1]);
+        if split.words > 1 {
+            values.offset(2 * place as u64).write_vec(0, [record[2], record[3]]);
+        } else {
+            values.write(place, record[2]);
+        }
+    };
+
+    // ---- where columns start
+    let mut column = thread;
+    while column < many {
+        keep_rolled();
+        counters.write(column, 0);
+        column += THREADS;
+    }
+    sync_threads();
+    let mut base = 0;
+    while base < len {
+        keep_rolled();
+        let mut columns = [NONE; AT_ONCE];
+        unroll::<AT_ONCE>(|row| {
+            let entry = base + of_thread() + 32 * row as u32;
+            if entry < len {
+                columns[row] = column_of(entry);
+            }
+        });
+        unroll::<AT_ONCE>(|row| {
+            if columns[row] != NONE {
+                counters.atomic(columns[row]).fetch_add(1, Ordering::Relaxed, Scope::Block);
+            }
+        });
+        base += ROUND;
+    }
+    sync_threads();
+    let own = many / THREADS;
+    let (mut at, mut sum) = (thread * own, 0);
+    while at < (thread + 1) * own {
+        keep_rolled();
+        sum += counters.read(at);
+        at += 1;
+    }
+    let mut before = block::exclusive_scan::<u32, WARPS>(sum, 0, room, |a, b| a + b).before;
+    at = thread * own;
+    while at < (thread + 1) * own {
+        keep_rolled();
+        let count = counters.read(at);
+        counters.write(at, before);
+        before += count;
+        at += 1;
+    }
+    sync_threads();
+    column = thread;
+    while column < many {
+        keep_rolled();
+        let number = (bucket << split.shift) + column;
+        if number < split.columns {
+            offsets.write(number, first + counters.read(column));
+        }
+        column += THREADS;
+    }
+    if bucket == split.buckets() - 1 && thread == 0 {
+        offsets.write(split.columns, split.entries);
+    }
+    sync_threads();
+
+    // ---- the entries
+    let in_slots = len <= split.slots;
+    base = 0;
+    while base < len {
+        keep_rolled();
+        let mut columns = [NONE; AT_ONCE];
+        let entry_of = |row: usize| base + of_thread() + 32 * row as u32;
+        unroll::<AT_ONCE>(|row| {
+            if entry_of(row) < len {
+                columns[row] = column_of(entry_of(row));
+            }
+        });
+        let places = places(counters, &columns);
+        unroll::<AT_ONCE>(|row| {
+            let entry = entry_of(row);
+            if in_slots && entry < len {
+                slots.write(places[row], entry as u16);
+            }
+            if !in_slots && entry < len {
+                write(places[row], read(entry));
+            }
+        });
+        base += ROUND;
+    }
+    sync_threads();
+    base = 0;
+    while in_slots && base < len {
+        keep_rolled();
+        let mut found = [[0; RECORD as usize]; AT_ONCE / 2];
+        let place_of = |row: usize| base + thread + THREADS * row as u32;
+        unroll::<{ AT_ONCE / 2 }>(|row| {
+            if place_of(row) < len {
+                found[row] = read(slots.read(place_of(row)) as u32);
+            }
+        });
+        unroll::<{ AT_ONCE / 2 }>(|row| {
+            if place_of(row) < len {
+                write(place_of(row), found[row]);
+            }
+        });
+        base += ROUND / 2;
+    }
+}
