@@ -11,14 +11,14 @@
 //! what a warp's entries cost is the number of places in memory that they go to, not of bytes.
 
 use gpu_collective::block;
-use gpu_collective::warp::{from_lane, match_bits};
+use gpu_collective::warp::from_lane;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::warp::{self, FULL, sync_warp};
-use gpu_std::{device, keep_rolled, kernel, unroll};
+use gpu_std::{device, keep_rolled, kernel, opaque, rolled, unroll};
 
 use crate::convert::row_of;
 use crate::{NONE, THREADS};
@@ -26,13 +26,11 @@ use crate::{NONE, THREADS};
 /// Warps of a block.
 const WARPS: usize = THREADS as usize / 32;
 /// Entries of a thread that are placed at once.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 4;
 /// Entries that a block places at once.
 pub const ROUND: u32 = THREADS * AT_ONCE as u32;
-/// Bits of the number of a bucket, and the most that a column has within one.
-const BITS: usize = 13;
 /// The most buckets.
-pub const MOST_BUCKETS: u32 = 1 << BITS;
+pub const MOST_BUCKETS: u32 = 1 << 13;
 /// Words of a record: column, row, and the value's bits in two.
 pub const RECORD: u32 = 4;
 /// The logarithms of the fewest and the most columns of a bucket: a thread has at least one, and counters and slots fit
@@ -57,8 +55,8 @@ pub struct Split {
     pub shift: u32,
     /// Words of 32 bits of a value: 1 or 2.
     pub words: u32,
-    /// Entries of a bucket that are put in order in shared memory, at most [`MOST_SLOTS`]; those of others go to their
-    /// places one by one.
+    /// Entries of a bucket that are put in order in shared memory, at most [`MOST_SLOTS`]; those of others are in global
+    /// memory.
     pub slots: u32,
 }
 
@@ -73,6 +71,13 @@ impl Split {
     #[inline(always)]
     pub const fn buckets(&self) -> u32 {
         ((self.columns - 1) >> self.shift) + 1
+    }
+
+    /// Bits of a bucket's number.
+    #[device]
+    #[inline(always)]
+    fn bucket_bits(&self) -> u32 {
+        u32::BITS - (self.buckets() - 1).leading_zeros()
     }
 
     /// Bytes of dynamic shared memory of a block of [`sparse_bucket_counts()`].
@@ -112,37 +117,51 @@ fn of_thread() -> u32 {
     thread_idx_x() / 32 * 32 * AT_ONCE as u32 + warp::lane_id()
 }
 
-/// The lanes with the same key, which is none of those that have [`NONE`].
+/// The lanes with the same key of `bits` bits, for each of the thread's keys, none of them those that have [`NONE`].
+///
+/// By a vote for each bit, as [`gpu_collective::warp::match_bits()`]; but how many there are is known at run time only,
+/// and bits that no key has cost nothing.
 #[device]
 #[inline(always)]
-fn peers_of(key: u32) -> u32 {
-    let same = match_bits::<BITS>(key);
-    same & warp::warp_vote_ballot(FULL, key != NONE)
+fn peers_of(keys: &[u32; AT_ONCE], bits: u32) -> [u32; AT_ONCE] {
+    let mut peers = [0; AT_ONCE];
+    unroll::<AT_ONCE>(|row| peers[row] = warp::warp_vote_ballot(FULL, keys[row] != NONE));
+    let mut mask = 1 << bits >> 1;
+    while mask > 0 {
+        keep_rolled();
+        unroll::<AT_ONCE>(|row| {
+            // Opaque, or the vote and the choice would test the bit in two ways.
+            let set = opaque(keys[row] & mask) != 0;
+            let with = warp::warp_vote_ballot(FULL, set);
+            peers[row] &= if set { with } else { !with };
+        });
+        mask >>= 1;
+    }
+    peers
 }
 
 /// The places of a round's keys: what the counter of each says, which is then one more; in the order of the keys. Keys
-/// are less than 2^[`BITS`], or [`NONE`], which have no places. All threads; a barrier after every warp's turn.
+/// have `bits` bits or are [`NONE`], which have no places. All threads; a barrier after every warp's turn.
 ///
 /// Votes find lanes with the same key before it is the warp's turn, in which only the counters are left to be read and
 /// written.
 #[device]
 #[inline(always)]
-fn places(counters: Shared<u32>, keys: &[u32; AT_ONCE]) -> [u32; AT_ONCE] {
+fn places(counters: Shared<u32>, keys: &[u32; AT_ONCE], bits: u32) -> [u32; AT_ONCE] {
     let lane = warp::lane_id();
-    let (mut peers, mut places) = ([0; AT_ONCE], [0; AT_ONCE]);
-    unroll::<AT_ONCE>(|row| peers[row] = peers_of(keys[row]));
+    let (peers, mut places) = (peers_of(keys, bits), [0; AT_ONCE]);
     let mut turn = 0;
     while turn < WARPS as u32 {
-        keep_rolled();
+        turn = rolled(turn);
         if warp::uniform(thread_idx_x() / 32 == turn) {
             unroll::<AT_ONCE>(|row| {
-                if keys[row] != NONE {
-                    places[row] = counters.read(keys[row]) + (peers[row] & ((1 << lane) - 1)).count_ones();
-                }
+                // Any counter is read where there is no key: that takes no branch.
+                let key = if keys[row] != NONE { keys[row] } else { 0 };
+                places[row] = counters.read(key) + (peers[row] & ((1 << lane) - 1)).count_ones();
                 sync_warp(FULL);
-                // The highest of them has them all below itself.
-                if keys[row] != NONE && peers[row] >> lane == 1 {
-                    counters.write(keys[row], places[row] + 1);
+                // The highest of them has them all below itself; who has no key is not among them.
+                if peers[row] >> lane == 1 {
+                    counters.write(key, places[row] + 1);
                 }
                 sync_warp(FULL);
             });
@@ -176,11 +195,15 @@ pub fn sparse_bucket_counts(indices: Global<u32>, counts: GlobalMut<u32>, split:
                 keys[row] = indices.read_only(at) >> split.shift;
             }
         });
+        // Neighbouring entries are often of the same bucket.
+        let peers = peers_of(&keys, split.bucket_bits());
         unroll::<AT_ONCE>(|row| {
-            // Neighbouring entries are often of the same bucket.
-            let peers = peers_of(keys[row]);
-            if keys[row] != NONE && peers.trailing_zeros() == warp::lane_id() {
-                counters.atomic(keys[row]).fetch_add(peers.count_ones(), Ordering::Relaxed, Scope::Block);
+            if keys[row] != NONE && peers[row].trailing_zeros() == warp::lane_id() {
+                counters.atomic(keys[row]).fetch_add(
+                    peers[row].count_ones(),
+                    Ordering::Relaxed,
+                    Scope::Block,
+                );
             }
         });
         base += ROUND;
@@ -243,25 +266,27 @@ pub fn sparse_to_buckets(
         // Mutants: the last entry's row bounds the search for those behind it as well.
         let row_of_line = row_of(offsets, if entry < end { entry } else { end - 1 }, bounds);
         let (mut columns, mut keys, mut rows) = ([0; AT_ONCE], [NONE; AT_ONCE], [0; AT_ONCE]);
+        let mut of_values = [[0; 2]; AT_ONCE];
         unroll::<AT_ONCE>(|row| {
             let at = first + 32 * row as u32;
             let between = (from_lane(row_of_line, row as u32), from_lane(row_of_line, row as u32 + 1) + 1);
             if at < end {
                 columns[row] = indices.read_only(at);
                 keys[row] = columns[row] >> split.shift;
-                rows[row] = row_of(offsets, at, between);
-            }
-        });
-        let places = places(counters, &keys);
-        unroll::<AT_ONCE>(|row| {
-            let at = first + 32 * row as u32;
-            if at < end {
-                let value = if split.words > 1 {
+                of_values[row] = if split.words > 1 {
                     values.offset(2 * at as u64).read_only_vec(0)
                 } else {
                     [values.read_only(at), 0]
                 };
-                let record = [columns[row], rows[row], value[0], value[1]];
+                rows[row] = row_of(offsets, at, between);
+            }
+        });
+        let places = places(counters, &keys, split.bucket_bits());
+        unroll::<AT_ONCE>(|row| {
+            let at = first + 32 * row as u32;
+            if at < end {
+                let [low, high] = of_values[row];
+                let record = [columns[row], rows[row], low, high];
                 records.offset((RECORD as u64) * places[row] as u64).write_vec(0, record);
             }
         });
@@ -273,7 +298,7 @@ pub fn sparse_to_buckets(
 /// with [`Split::from_bytes`]. `starts` are those of [`sparse_to_buckets()`].
 ///
 /// The numbers of a bucket's entries are put in order in shared memory, and then the entries are read in that order,
-/// so that neighbours are written by neighbours; where there is no room for them, entries are written one by one.
+/// so that neighbours are written by neighbours. Where there is no room for them, they wait where the rows will stand.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_from_buckets(
     records: Global<u32>,
@@ -291,19 +316,8 @@ pub fn sparse_from_buckets(
     let first = starts.read_only(bucket * tiles);
     let len = starts.read_only((bucket + 1) * tiles) - first;
     let records = records.offset(RECORD as u64 * first as u64);
-    let read = |entry: u32| -> [u32; RECORD as usize] {
-        records.offset(RECORD as u64 * entry as u64).read_only_vec(0)
-    };
     let column_of = |entry: u32| records.offset(RECORD as u64 * entry as u64).read_only(0) & (many - 1);
-    let write = |place: u32, record: [u32; RECORD as usize]| {
-        let place = first + place;
-        rows.write(place, record[1]);
-        if split.words > 1 {
-            values.offset(2 * place as u64).write_vec(0, [record[2], record[3]]);
-        } else {
-            values.write(place, record[2]);
-        }
-    };
+    let (rows, values) = (rows.offset(first as u64), values.offset(split.words as u64 * first as u64));
 
     // ---- where columns start
     let mut column = thread;
@@ -332,18 +346,18 @@ pub fn sparse_from_buckets(
     }
     sync_threads();
     let own = many / THREADS;
-    let (mut at, mut sum) = (thread * own, 0);
-    while at < (thread + 1) * own {
-        keep_rolled();
-        sum += counters.read(at);
+    let (mut at, mut sum) = (0, 0);
+    while at < own {
+        at = rolled(at);
+        sum += counters.read(thread * own + at);
         at += 1;
     }
     let mut before = block::exclusive_scan::<u32, WARPS>(sum, 0, room, |a, b| a + b).before;
-    at = thread * own;
-    while at < (thread + 1) * own {
-        keep_rolled();
-        let count = counters.read(at);
-        counters.write(at, before);
+    at = 0;
+    while at < own {
+        at = rolled(at);
+        let count = counters.read(thread * own + at);
+        counters.write(thread * own + at, before);
         before += count;
         at += 1;
     }
@@ -374,34 +388,43 @@ pub fn sparse_from_buckets(
                 columns[row] = column_of(entry_of(row));
             }
         });
-        let places = places(counters, &columns);
+        let places = places(counters, &columns, split.shift);
         unroll::<AT_ONCE>(|row| {
             let entry = entry_of(row);
-            if in_slots && entry < len {
-                slots.write(places[row], entry as u16);
-            }
-            if !in_slots && entry < len {
-                write(places[row], read(entry));
+            if entry < len {
+                if in_slots {
+                    slots.write(places[row], entry as u16);
+                } else {
+                    rows.write(places[row], entry);
+                }
             }
         });
         base += ROUND;
     }
     sync_threads();
     base = 0;
-    while in_slots && base < len {
+    while base < len {
         keep_rolled();
-        let mut found = [[0; RECORD as usize]; AT_ONCE / 2];
+        let mut found = [[0; RECORD as usize]; AT_ONCE];
         let place_of = |row: usize| base + thread + THREADS * row as u32;
-        unroll::<{ AT_ONCE / 2 }>(|row| {
-            if place_of(row) < len {
-                found[row] = read(slots.read(place_of(row)) as u32);
+        unroll::<AT_ONCE>(|row| {
+            let place = place_of(row);
+            if place < len {
+                let entry = if in_slots { slots.read(place) as u32 } else { rows.read(place) };
+                found[row] = records.offset(RECORD as u64 * entry as u64).read_only_vec(0);
             }
         });
-        unroll::<{ AT_ONCE / 2 }>(|row| {
-            if place_of(row) < len {
-                write(place_of(row), found[row]);
+        unroll::<AT_ONCE>(|row| {
+            let place = place_of(row);
+            if place < len {
+                rows.write(place, found[row][1]);
+                if split.words > 1 {
+                    values.offset(2 * place as u64).write_vec(0, [found[row][2], found[row][3]]);
+                } else {
+                    values.write(place, found[row][2]);
+                }
             }
         });
-        base += ROUND / 2;
+        base += ROUND;
     }
 }

@@ -211,12 +211,27 @@ fn unsorted_arrays_that_are_no_matrix_are_refused() {
 
 fn transpositions<T: Value>(test: &str) {
     for_each(test, |device| {
-        for (rows, columns) in [(0, 0), (0, 9), (9, 0), (1, 1), (1, 700), (700, 1), (300, 40), (257, 1031)] {
+        for (rows, columns, most) in [
+            (0, 0, 12),
+            (0, 9, 12),
+            (9, 0, 12),
+            (1, 1, 12),
+            (1, 700, 12),
+            (700, 1, 12),
+            (300, 40, 12),
+            (257, 1031, 12),
+            // Several tiles, and several buckets of columns, the last of them not whole.
+            (2500, 1500, 12),
+            (40, 70_000, 200),
+            // More entries of a bucket than are put in order in shared memory; and more than one is waited for.
+            (6000, 4, 16),
+            (20_000, 3, 16),
+        ] {
             let host = matrix::<T>(rows, columns, 61, |_, random| {
                 if columns == 0 {
                     return vec![];
                 }
-                (0..random.below(12)).map(|_| random.below(columns)).collect()
+                (0..random.below(most)).map(|_| random.below(columns)).collect()
             });
             let mut expected: Vec<(u32, u32, T)> = (0..rows)
                 .flat_map(|row| host.row(row).map(move |entry| (row, entry)))
@@ -237,7 +252,7 @@ fn transpositions<T: Value>(test: &str) {
             };
             assert_eq!(offsets(&back), host.offsets);
             let ends: Vec<u32> = (0..=columns as u32)
-                .map(|column| expected.iter().filter(|entry| entry.0 < column).count() as u32)
+                .map(|column| expected.partition_point(|entry| entry.0 < column) as u32)
                 .collect();
             assert_eq!(offsets(&transposed), ends);
             let of_columns = Csc::of_transposed(transposed);

@@ -6,7 +6,7 @@ use gpu_sparse_kernels::buckets::{MOST_BUCKETS, MOST_SLOTS, ROUND, SHIFTS, Split
 /// of 132 multiprocessors.
 const BLOCKS: u32 = 4 * 132;
 /// The most entries of a tile.
-const MOST_OF_TILE: u32 = 8 * ROUND;
+const MOST_OF_TILE: u32 = 1 << 14;
 /// Entries of a bucket in the mean at most: half of those that are put in order in shared memory, as buckets differ.
 const MEAN: u32 = MOST_SLOTS / 2;
 
@@ -14,7 +14,7 @@ const MEAN: u32 = MOST_SLOTS / 2;
 /// 32 bits; none where the columns are too many.
 pub fn split(rows: u32, columns: u32, entries: u32, words: u32) -> Option<Split> {
     let rounds = (entries / (BLOCKS * ROUND)).clamp(1, MOST_OF_TILE / ROUND);
-    let mean = (entries / BLOCKS).clamp(ROUND, MEAN);
+    let mean = (entries / BLOCKS).clamp(2 * ROUND, MEAN);
     let of_shift =
         |shift| Split { rows, columns, entries, tile: rounds * ROUND, shift, words, slots: MOST_SLOTS };
     let (least, most) = SHIFTS;
@@ -56,9 +56,12 @@ mod tests {
 
     #[test]
     fn tiles_are_whole_rounds_and_as_many_as_blocks() {
-        for (entries, tile, tiles) in
-            [(1, ROUND, 1), (ROUND + 1, ROUND, 2), (3_399_864, 3 * ROUND, 554), (40_170_816, 8 * ROUND, 2452)]
-        {
+        for (entries, tile, tiles) in [
+            (1, ROUND, 1),
+            (ROUND + 1, ROUND, 2),
+            (3_399_864, 6 * ROUND, 554),
+            (40_170_816, MOST_OF_TILE, 2452),
+        ] {
             let split = split(1000, 1000, entries, 1).unwrap();
             assert_eq!((split.tile, split.tiles()), (tile, tiles), "{entries} entries");
         }
