@@ -1,5 +1,6 @@
 //! Sparse matrices.
 
+mod buckets;
 mod clamped;
 mod convert;
 mod factor;
