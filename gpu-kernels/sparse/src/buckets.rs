@@ -36,8 +36,11 @@ pub const RECORD: u32 = 4;
 /// The logarithms of the fewest and the most columns of a bucket: a thread has at least one, and counters and slots fit
 /// the shared memory of every device.
 pub const SHIFTS: (u32, u32) = (8, 12);
-/// The most entries of a bucket that are put in order in shared memory, where their numbers have 16 bits.
-pub const MOST_SLOTS: u32 = 1 << 14;
+/// The most entries of a bucket that are put in order in shared memory, where there are so many columns: what fits 64 KiB
+/// beside their counters, with two numbers of 16 bits for each entry.
+pub const fn most_slots(shift: u32) -> u32 {
+    (63 << 8) - (1 << shift)
+}
 
 /// How a transposition is cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
@@ -55,7 +58,7 @@ pub struct Split {
     pub shift: u32,
     /// Words of 32 bits of a value: 1 or 2.
     pub words: u32,
-    /// Entries of a bucket that are put in order in shared memory, at most [`MOST_SLOTS`]; those of others are in global
+    /// Entries of a bucket that are put in order in shared memory, at most [`most_slots()`]; those of others are in global
     /// memory.
     pub slots: u32,
 }
@@ -95,6 +98,7 @@ impl Split {
         SharedLayout::new()
             .array::<u32>(1 << self.shift)
             .array::<u32>(WARPS as u32)
+            .array::<u16>(self.slots)
             .array::<u16>(self.slots)
             .bytes()
     }
@@ -172,6 +176,32 @@ fn places(counters: Shared<u32>, keys: &[u32; AT_ONCE], bits: u32) -> [u32; AT_O
     places
 }
 
+/// Counts the warp's keys, but those that are [`NONE`].
+///
+/// Neighbouring entries are often of the same few buckets: the lanes of one after the other are counted at once, until
+/// one is found that only one lane has.
+#[device]
+#[inline(always)]
+fn count(counters: Shared<u32>, key: u32) {
+    let lane = warp::lane_id();
+    let mut left = warp::warp_vote_ballot(FULL, key != NONE);
+    let mut are_equal = left != 0;
+    // Mutants: what is not counted at once is counted one by one.
+    while are_equal {
+        keep_rolled();
+        let first = left.trailing_zeros();
+        let same = warp::warp_vote_ballot(FULL, key == from_lane(key, first));
+        if lane == first {
+            counters.atomic(key).fetch_add(same.count_ones(), Ordering::Relaxed, Scope::Block);
+        }
+        left &= !same;
+        are_equal = left != 0 && same.count_ones() > 1;
+    }
+    if left >> lane & 1 != 0 {
+        counters.atomic(key).fetch_add(1, Ordering::Relaxed, Scope::Block);
+    }
+}
+
 /// How many entries of each tile each bucket has: a block a tile, of [`THREADS`], with [`Split::count_bytes`]. Counts
 /// of a bucket lie side by side, tile after tile; behind all of them goes a zero.
 #[kernel(images = sm_75, launch_bounds(256))]
@@ -195,17 +225,7 @@ pub fn sparse_bucket_counts(indices: Global<u32>, counts: GlobalMut<u32>, split:
                 keys[row] = indices.read_only(at) >> split.shift;
             }
         });
-        // Neighbouring entries are often of the same bucket.
-        let peers = peers_of(&keys, split.bucket_bits());
-        unroll::<AT_ONCE>(|row| {
-            if keys[row] != NONE && peers[row].trailing_zeros() == warp::lane_id() {
-                counters.atomic(keys[row]).fetch_add(
-                    peers[row].count_ones(),
-                    Ordering::Relaxed,
-                    Scope::Block,
-                );
-            }
-        });
+        unroll::<AT_ONCE>(|row| count(counters, keys[row]));
         base += ROUND;
     }
     sync_threads();
@@ -299,6 +319,8 @@ pub fn sparse_to_buckets(
 ///
 /// The numbers of a bucket's entries are put in order in shared memory, and then the entries are read in that order,
 /// so that neighbours are written by neighbours. Where there is no room for them, they wait where the rows will stand.
+/// Records are not read for their columns again where there is room for these, and what is written leaves the L2 first:
+/// the records shall be there when they are read in their order.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_from_buckets(
     records: Global<u32>,
@@ -312,11 +334,12 @@ pub fn sparse_from_buckets(
     let many = 1 << split.shift;
     let mut memory = shared::dynamic();
     let (counters, room) = (memory.array::<u32>(many), memory.array::<u32>(WARPS as u32));
-    let slots = memory.array::<u16>(split.slots);
+    let (slots, columns_of) = (memory.array::<u16>(split.slots), memory.array::<u16>(split.slots));
     let first = starts.read_only(bucket * tiles);
     let len = starts.read_only((bucket + 1) * tiles) - first;
     let records = records.offset(RECORD as u64 * first as u64);
     let column_of = |entry: u32| records.offset(RECORD as u64 * entry as u64).read_only(0) & (many - 1);
+    let in_slots = len <= split.slots;
     let (rows, values) = (rows.offset(first as u64), values.offset(split.words as u64 * first as u64));
 
     // ---- where columns start
@@ -340,6 +363,9 @@ pub fn sparse_from_buckets(
         unroll::<AT_ONCE>(|row| {
             if columns[row] != NONE {
                 counters.atomic(columns[row]).fetch_add(1, Ordering::Relaxed, Scope::Block);
+                if in_slots {
+                    columns_of.write(base + of_thread() + 32 * row as u32, columns[row] as u16);
+                }
             }
         });
         base += ROUND;
@@ -377,15 +403,15 @@ pub fn sparse_from_buckets(
     sync_threads();
 
     // ---- the entries
-    let in_slots = len <= split.slots;
     base = 0;
     while base < len {
         keep_rolled();
         let mut columns = [NONE; AT_ONCE];
         let entry_of = |row: usize| base + of_thread() + 32 * row as u32;
         unroll::<AT_ONCE>(|row| {
-            if entry_of(row) < len {
-                columns[row] = column_of(entry_of(row));
+            let entry = entry_of(row);
+            if entry < len {
+                columns[row] = if in_slots { columns_of.read(entry) as u32 } else { column_of(entry) };
             }
         });
         let places = places(counters, &columns, split.shift);
@@ -417,11 +443,12 @@ pub fn sparse_from_buckets(
         unroll::<AT_ONCE>(|row| {
             let place = place_of(row);
             if place < len {
-                rows.write(place, found[row][1]);
+                rows.write_streaming(place, found[row][1]);
                 if split.words > 1 {
-                    values.offset(2 * place as u64).write_vec(0, [found[row][2], found[row][3]]);
+                    let value = [found[row][2], found[row][3]];
+                    values.offset(2 * place as u64).write_streaming_vec(0, value);
                 } else {
-                    values.write(place, found[row][2]);
+                    values.write_streaming(place, found[row][2]);
                 }
             }
         });

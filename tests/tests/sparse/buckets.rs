@@ -5,7 +5,7 @@ use gpu_core::Device;
 use gpu_sim::{Config, Record};
 use gpu_sparse::reference;
 use gpu_sparse_kernels::THREADS;
-use gpu_sparse_kernels::buckets::{self, MOST_SLOTS, RECORD, ROUND, Split};
+use gpu_sparse_kernels::buckets::{self, RECORD, ROUND, Split};
 use gpu_std::launch::LaunchConfig;
 use gpu_tests::compare::assert_same_bits;
 
@@ -23,15 +23,16 @@ fn schedules_of<T: Value>(seeds: std::ops::Range<u64>) {
     for seed in seeds {
         let device = Device::simulator_with(Config { record: Record::Races, ..Config::with_seed(seed) });
         let stream = device.default_stream();
+        let shift = 8 + seed as u32 / 2 % 3;
         let split = Split {
             rows: host.rows as u32,
             columns: host.columns as u32,
             entries,
             tile: ROUND * (1 + seed as u32 % 2),
-            shift: 8 + seed as u32 / 2 % 3,
+            shift,
             words,
             // As many as fit, or few, or none: some buckets have more.
-            slots: [MOST_SLOTS, 600, 0][seed as usize % 3],
+            slots: [buckets::most_slots(shift), 600, 0][seed as usize % 3],
         };
         let a = host.on(&device);
         let view = a.view();

@@ -1,22 +1,25 @@
 //! How a transposition is cut, from sizes alone.
 
-use gpu_sparse_kernels::buckets::{MOST_BUCKETS, MOST_SLOTS, ROUND, SHIFTS, Split};
+use gpu_sparse_kernels::buckets::{MOST_BUCKETS, ROUND, SHIFTS, Split, most_slots};
 
 /// Blocks among which the entries of matrices are dealt out that are too small for whole tiles and buckets: four on each
 /// of 132 multiprocessors.
 const BLOCKS: u32 = 4 * 132;
 /// The most entries of a tile.
-const MOST_OF_TILE: u32 = 1 << 14;
-/// Entries of a bucket in the mean at most: half of those that are put in order in shared memory, as buckets differ.
-const MEAN: u32 = MOST_SLOTS / 2;
+const MOST_OF_TILE: u32 = 1 << 15;
+/// Entries of a bucket in the mean at most: some more than half of those that are put in order in shared memory, as
+/// buckets differ.
+const MEAN: u32 = 1 << 13;
+/// Entries of a bucket that no matrix is too small for.
+const FEW: u32 = 3 << 14;
 
 /// The cut of a transposition of so many rows, columns and entries, at least one entry, with values of so many words of
 /// 32 bits; none where the columns are too many.
 pub fn split(rows: u32, columns: u32, entries: u32, words: u32) -> Option<Split> {
     let rounds = (entries / (BLOCKS * ROUND)).clamp(1, MOST_OF_TILE / ROUND);
     let mean = (entries / BLOCKS).clamp(2 * ROUND, MEAN);
-    let of_shift =
-        |shift| Split { rows, columns, entries, tile: rounds * ROUND, shift, words, slots: MOST_SLOTS };
+    let tile = rounds * ROUND;
+    let of_shift = |shift| Split { rows, columns, entries, tile, shift, words, slots: most_slots(shift) };
     let (least, most) = SHIFTS;
     // As many columns as have that many entries, or more where buckets would be too many.
     let fits = |shift: &u32| (u64::from(entries) << shift) / u64::from(columns) <= mean.into();
@@ -27,9 +30,9 @@ pub fn split(rows: u32, columns: u32, entries: u32, words: u32) -> Option<Split>
 /// Whether a bucket of so many entries is one that the others are not kept waiting for: a block brings a bucket's to
 /// their places at a sixtieth of the device's speed.
 pub const fn is_even(largest: u32, entries: u32) -> bool {
-    let few = entries / 64;
+    let part = entries / 64;
     // Mutants: of two equal numbers either is the larger.
-    largest <= if few > 3 * MOST_SLOTS { few } else { 3 * MOST_SLOTS }
+    largest <= if part > FEW { part } else { FEW }
 }
 
 #[cfg(test)]
@@ -60,7 +63,7 @@ mod tests {
             (1, ROUND, 1),
             (ROUND + 1, ROUND, 2),
             (3_399_864, 6 * ROUND, 554),
-            (40_170_816, MOST_OF_TILE, 2452),
+            (40_170_816, MOST_OF_TILE, 1226),
         ] {
             let split = split(1000, 1000, entries, 1).unwrap();
             assert_eq!((split.tile, split.tiles()), (tile, tiles), "{entries} entries");
@@ -73,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_largest_bucket_may_have_a_part_of_all_entries() {
-        assert!(is_even(3 * MOST_SLOTS, 1000) && !is_even(3 * MOST_SLOTS + 1, 64 * 3 * MOST_SLOTS));
+        assert!(is_even(FEW, 1000) && !is_even(FEW + 1, 64 * FEW));
         assert!(is_even(1_000_000, 64_000_000) && !is_even(1_000_001, 64_000_000));
     }
 }
