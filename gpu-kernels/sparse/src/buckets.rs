@@ -17,16 +17,15 @@ use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
-use gpu_std::warp::{self, FULL, sync_warp};
-use gpu_std::{device, keep_rolled, kernel, opaque, rolled, unroll};
+use gpu_std::warp::{self, FULL};
+use gpu_std::{device, keep_rolled, kernel, rolled, unroll};
 
 use crate::convert::row_of;
+use crate::ranks::{AT_ONCE, peers_of, place};
 use crate::{NONE, THREADS};
 
 /// Warps of a block.
 const WARPS: usize = THREADS as usize / 32;
-/// Entries of a thread that are placed at once.
-const AT_ONCE: usize = 4;
 /// Entries that a block places at once.
 pub const ROUND: u32 = THREADS * AT_ONCE as u32;
 /// The most buckets.
@@ -121,29 +120,6 @@ fn of_thread() -> u32 {
     thread_idx_x() / 32 * 32 * AT_ONCE as u32 + warp::lane_id()
 }
 
-/// The lanes with the same key of `bits` bits, for each of the thread's keys, none of them those that have [`NONE`].
-///
-/// By a vote for each bit, as [`gpu_collective::warp::match_bits()`]; but how many there are is known at run time only,
-/// and bits that no key has cost nothing.
-#[device]
-#[inline(always)]
-fn peers_of(keys: &[u32; AT_ONCE], bits: u32) -> [u32; AT_ONCE] {
-    let mut peers = [0; AT_ONCE];
-    unroll::<AT_ONCE>(|row| peers[row] = warp::warp_vote_ballot(FULL, keys[row] != NONE));
-    let mut mask = 1 << bits >> 1;
-    while mask > 0 {
-        keep_rolled();
-        unroll::<AT_ONCE>(|row| {
-            // Opaque, or the vote and the choice would test the bit in two ways.
-            let set = opaque(keys[row] & mask) != 0;
-            let with = warp::warp_vote_ballot(FULL, set);
-            peers[row] &= if set { with } else { !with };
-        });
-        mask >>= 1;
-    }
-    peers
-}
-
 /// The places of a round's keys: what the counter of each says, which is then one more; in the order of the keys. Keys
 /// have `bits` bits or are [`NONE`], which have no places. All threads; a barrier after every warp's turn.
 ///
@@ -152,23 +128,12 @@ fn peers_of(keys: &[u32; AT_ONCE], bits: u32) -> [u32; AT_ONCE] {
 #[device]
 #[inline(always)]
 fn places(counters: Shared<u32>, keys: &[u32; AT_ONCE], bits: u32) -> [u32; AT_ONCE] {
-    let lane = warp::lane_id();
     let (peers, mut places) = (peers_of(keys, bits), [0; AT_ONCE]);
     let mut turn = 0;
     while turn < WARPS as u32 {
         turn = rolled(turn);
         if warp::uniform(thread_idx_x() / 32 == turn) {
-            unroll::<AT_ONCE>(|row| {
-                // Any counter is read where there is no key: that takes no branch.
-                let key = if keys[row] != NONE { keys[row] } else { 0 };
-                places[row] = counters.read(key) + (peers[row] & ((1 << lane) - 1)).count_ones();
-                sync_warp(FULL);
-                // The highest of them has them all below itself; who has no key is not among them.
-                if peers[row] >> lane == 1 {
-                    counters.write(key, places[row] + 1);
-                }
-                sync_warp(FULL);
-            });
+            place(counters, keys, &peers, &mut places);
         }
         sync_threads();
         turn += 1;
@@ -285,11 +250,10 @@ pub fn sparse_to_buckets(
         let entry = first - lane + 32 * line;
         // Mutants: the last entry's row bounds the search for those behind it as well.
         let row_of_line = row_of(offsets, if entry < end { entry } else { end - 1 }, bounds);
-        let (mut columns, mut keys, mut rows) = ([0; AT_ONCE], [NONE; AT_ONCE], [0; AT_ONCE]);
-        let mut of_values = [[0; 2]; AT_ONCE];
+        let (mut columns, mut keys) = ([0; AT_ONCE], [NONE; AT_ONCE]);
+        let (mut rows, mut of_values) = ([0; AT_ONCE], [[0; 2]; AT_ONCE]);
         unroll::<AT_ONCE>(|row| {
             let at = first + 32 * row as u32;
-            let between = (from_lane(row_of_line, row as u32), from_lane(row_of_line, row as u32 + 1) + 1);
             if at < end {
                 columns[row] = indices.read_only(at);
                 keys[row] = columns[row] >> split.shift;
@@ -298,9 +262,27 @@ pub fn sparse_to_buckets(
                 } else {
                     [values.read_only(at), 0]
                 };
-                rows[row] = row_of(offsets, at, between);
             }
         });
+        // All rows are looked for at once, among as many as the line has that has most.
+        let (mut ends, mut many) = ([0; AT_ONCE], 0);
+        unroll::<AT_ONCE>(|row| {
+            rows[row] = from_lane(row_of_line, row as u32);
+            ends[row] = from_lane(row_of_line, row as u32 + 1) + 1;
+            let between = ends[row] - rows[row];
+            // Mutants: of two equal numbers either is the larger.
+            many = if between > many { between } else { many };
+        });
+        while many > 1 {
+            keep_rolled();
+            let half = many / 2;
+            unroll::<AT_ONCE>(|row| {
+                let middle = rows[row] + half;
+                let start = offsets.read_only_below(middle, ends[row], NONE);
+                rows[row] = if start <= first + 32 * row as u32 { middle } else { rows[row] };
+            });
+            many -= half;
+        }
         let places = places(counters, &keys, split.bucket_bits());
         unroll::<AT_ONCE>(|row| {
             let at = first + 32 * row as u32;

@@ -25,6 +25,7 @@ pub mod order;
 pub mod ordered;
 pub mod packed;
 pub mod part;
+mod ranks;
 mod row;
 mod scalar;
 pub mod solve;
