@@ -232,8 +232,9 @@ pub(crate) fn check_triangle<T: Element>(
         unsafe { stream.launch::<order::sparse_profile>(striding(matrix.rows), arguments)? };
     }
     found.copy_to(&mut words)?;
-    let [wrong, missing, zero, longest, near, stride, aligned] = words;
-    Ok(([wrong, missing, zero], Profile { rows, levels: 0, longest, near, stride, aligned }))
+    let [wrong, missing, zero, longest, near, stride, aligned, beside] = words;
+    let stored = entries.saturating_sub(beside);
+    Ok(([wrong, missing, zero], Profile { rows, levels: 0, longest, near, stride, aligned, stored }))
 }
 
 /// A triangle, as the kernels take it.

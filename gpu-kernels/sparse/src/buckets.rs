@@ -30,7 +30,7 @@ const WARPS: usize = THREADS as usize / 32;
 pub const ROUND: u32 = THREADS * AT_ONCE as u32;
 /// The most buckets.
 pub const MOST_BUCKETS: u32 = 1 << 13;
-/// Words of a record: column, row, and the value's bits in two.
+/// Words of a record: the column within its bucket, the row, and the value's bits in two.
 pub const RECORD: u32 = 4;
 /// The logarithms of the fewest and the most columns of a bucket: a thread has at least one, and counters and slots fit
 /// the shared memory of every device.
@@ -183,15 +183,9 @@ pub fn sparse_bucket_counts(indices: Global<u32>, counts: GlobalMut<u32>, split:
     let (mut base, end) = split.ends(tile);
     while base < end {
         keep_rolled();
-        let mut keys = [NONE; AT_ONCE];
-        unroll::<AT_ONCE>(|row| {
-            let at = base + of_thread() + 32 * row as u32;
-            if at < end {
-                keys[row] = indices.read_only(at) >> split.shift;
-            }
-        });
-        unroll::<AT_ONCE>(|row| count(counters, keys[row]));
-        base += ROUND;
+        let column = indices.read_only_below(base + thread, end, NONE);
+        count(counters, if column != NONE { column >> split.shift } else { NONE });
+        base += THREADS;
     }
     sync_threads();
     bucket = thread;
@@ -253,17 +247,21 @@ pub fn sparse_to_buckets(
         let (mut columns, mut keys) = ([0; AT_ONCE], [NONE; AT_ONCE]);
         let (mut rows, mut of_values) = ([0; AT_ONCE], [[0; 2]; AT_ONCE]);
         unroll::<AT_ONCE>(|row| {
-            let at = first + 32 * row as u32;
-            if at < end {
-                columns[row] = indices.read_only(at);
-                keys[row] = columns[row] >> split.shift;
-                of_values[row] = if split.words > 1 {
-                    values.offset(2 * at as u64).read_only_vec(0)
-                } else {
-                    [values.read_only(at), 0]
-                };
-            }
+            columns[row] = indices.read_only_below(first + 32 * row as u32, end, NONE);
+            keys[row] = if columns[row] != NONE { columns[row] >> split.shift } else { NONE };
         });
+        if split.words > 1 {
+            unroll::<AT_ONCE>(|row| {
+                let at = first + 32 * row as u32;
+                if at < end {
+                    of_values[row] = values.offset(2 * at as u64).read_only_vec(0);
+                }
+            });
+        } else {
+            unroll::<AT_ONCE>(|row| {
+                of_values[row][0] = values.read_only_below(first + 32 * row as u32, end, 0);
+            });
+        }
         // All rows are looked for at once, among as many as the line has that has most.
         let (mut ends, mut many) = ([0; AT_ONCE], 0);
         unroll::<AT_ONCE>(|row| {
@@ -285,10 +283,9 @@ pub fn sparse_to_buckets(
         }
         let places = places(counters, &keys, split.bucket_bits());
         unroll::<AT_ONCE>(|row| {
-            let at = first + 32 * row as u32;
-            if at < end {
+            if keys[row] != NONE {
                 let [low, high] = of_values[row];
-                let record = [columns[row], rows[row], low, high];
+                let record = [columns[row] & ((1 << split.shift) - 1), rows[row], low, high];
                 records.offset((RECORD as u64) * places[row] as u64).write_vec(0, record);
             }
         });
@@ -320,8 +317,9 @@ pub fn sparse_from_buckets(
     let first = starts.read_only(bucket * tiles);
     let len = starts.read_only((bucket + 1) * tiles) - first;
     let records = records.offset(RECORD as u64 * first as u64);
-    let column_of = |entry: u32| records.offset(RECORD as u64 * entry as u64).read_only(0) & (many - 1);
-    let in_slots = len <= split.slots;
+    let column_of = |entry: u32| records.read_only_below(RECORD * entry, RECORD * len, NONE);
+    // What a thread reads beyond the last entry is a column as well.
+    let in_slots = len.next_multiple_of(ROUND) <= split.slots;
     let (rows, values) = (rows.offset(first as u64), values.offset(split.words as u64 * first as u64));
 
     // ---- where columns start
@@ -336,18 +334,14 @@ pub fn sparse_from_buckets(
     while base < len {
         keep_rolled();
         let mut columns = [NONE; AT_ONCE];
-        unroll::<AT_ONCE>(|row| {
-            let entry = base + of_thread() + 32 * row as u32;
-            if entry < len {
-                columns[row] = column_of(entry);
-            }
-        });
+        let entry_of = |row: usize| base + of_thread() + 32 * row as u32;
+        unroll::<AT_ONCE>(|row| columns[row] = column_of(entry_of(row)));
+        if in_slots {
+            unroll::<AT_ONCE>(|row| columns_of.write(entry_of(row), columns[row] as u16));
+        }
         unroll::<AT_ONCE>(|row| {
             if columns[row] != NONE {
                 counters.atomic(columns[row]).fetch_add(1, Ordering::Relaxed, Scope::Block);
-                if in_slots {
-                    columns_of.write(base + of_thread() + 32 * row as u32, columns[row] as u16);
-                }
             }
         });
         base += ROUND;
@@ -390,48 +384,67 @@ pub fn sparse_from_buckets(
         keep_rolled();
         let mut columns = [NONE; AT_ONCE];
         let entry_of = |row: usize| base + of_thread() + 32 * row as u32;
-        unroll::<AT_ONCE>(|row| {
-            let entry = entry_of(row);
-            if entry < len {
-                columns[row] = if in_slots { columns_of.read(entry) as u32 } else { column_of(entry) };
-            }
-        });
+        if in_slots {
+            unroll::<AT_ONCE>(|row| {
+                let column = columns_of.read(entry_of(row));
+                columns[row] = if column != u16::MAX { column as u32 } else { NONE };
+            });
+        } else {
+            unroll::<AT_ONCE>(|row| columns[row] = column_of(entry_of(row)));
+        }
         let places = places(counters, &columns, split.shift);
-        unroll::<AT_ONCE>(|row| {
-            let entry = entry_of(row);
-            if entry < len {
-                if in_slots {
-                    slots.write(places[row], entry as u16);
-                } else {
-                    rows.write(places[row], entry);
+        if in_slots {
+            unroll::<AT_ONCE>(|row| {
+                if columns[row] != NONE {
+                    slots.write(places[row], entry_of(row) as u16);
                 }
-            }
-        });
+            });
+        } else {
+            unroll::<AT_ONCE>(|row| {
+                if columns[row] != NONE {
+                    rows.write(places[row], entry_of(row));
+                }
+            });
+        }
         base += ROUND;
     }
     sync_threads();
     base = 0;
     while base < len {
         keep_rolled();
-        let mut found = [[0; RECORD as usize]; AT_ONCE];
+        let (mut entries, mut found) = ([0; AT_ONCE], [[0; RECORD as usize]; AT_ONCE]);
         let place_of = |row: usize| base + thread + THREADS * row as u32;
         unroll::<AT_ONCE>(|row| {
-            let place = place_of(row);
-            if place < len {
-                let entry = if in_slots { slots.read(place) as u32 } else { rows.read(place) };
-                found[row] = records.offset(RECORD as u64 * entry as u64).read_only_vec(0);
+            if in_slots && place_of(row) < len {
+                entries[row] = slots.read(place_of(row)) as u32;
             }
         });
         unroll::<AT_ONCE>(|row| {
-            let place = place_of(row);
-            if place < len {
-                rows.write_streaming(place, found[row][1]);
-                if split.words > 1 {
+            if !in_slots && place_of(row) < len {
+                entries[row] = rows.read(place_of(row));
+            }
+        });
+        // There is a record for those beyond the last as well: the first.
+        unroll::<AT_ONCE>(|row| {
+            found[row] = records.offset(RECORD as u64 * entries[row] as u64).read_only_vec(0);
+        });
+        if split.words > 1 {
+            unroll::<AT_ONCE>(|row| {
+                if place_of(row) < len {
                     let value = [found[row][2], found[row][3]];
-                    values.offset(2 * place as u64).write_streaming_vec(0, value);
-                } else {
-                    values.write_streaming(place, found[row][2]);
+                    values.offset(2 * place_of(row) as u64).write_streaming_vec(0, value);
                 }
+            });
+        } else {
+            unroll::<AT_ONCE>(|row| {
+                if place_of(row) < len {
+                    values.write_streaming(place_of(row), found[row][2]);
+                }
+            });
+        }
+        unroll::<AT_ONCE>(|row| {
+            if place_of(row) < len {
+                rows.write_streaming(place_of(row), found[row][1]);
             }
         });
         base += ROUND;

@@ -94,7 +94,7 @@ impl Rows {
     /// stored that is read.
     #[device]
     #[inline(always)]
-    fn diagonal(&self, (start, end): (u32, u32)) -> u32 {
+    pub(crate) fn diagonal(&self, (start, end): (u32, u32)) -> u32 {
         if start == end {
             0
         } else if self.upper != 0 {
@@ -107,7 +107,13 @@ impl Rows {
     /// Those of `row`, from its bounds, and from where its diagonal stands if it is `stored`.
     #[device]
     #[inline(always)]
-    fn beside_of(&self, (start, end): (u32, u32), diagonal: u32, stored: bool, row: u32) -> Beside {
+    pub(crate) fn beside_of(
+        &self,
+        (start, end): (u32, u32),
+        diagonal: u32,
+        stored: bool,
+        row: u32,
+    ) -> Beside {
         let upper = self.upper != 0;
         let number = self.numbered(row);
         let left = end - start - stored as u32;

@@ -22,6 +22,7 @@ pub mod factor;
 pub mod free;
 pub mod levels;
 pub mod order;
+pub mod order_narrow;
 pub mod ordered;
 pub mod packed;
 pub mod part;

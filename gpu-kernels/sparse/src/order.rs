@@ -9,7 +9,7 @@ use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{grid_dim_x, index_1d, sync_threads, thread_idx_x};
-use gpu_std::{device, keep_rolled, kernel, warp};
+use gpu_std::{keep_rolled, kernel, warp};
 
 use crate::THREADS;
 use crate::levels::{Beside, Rows};
@@ -19,11 +19,12 @@ pub const CLASSES: u32 = 7;
 
 /// The size class of a row of so many entries beside the diagonal.
 pub const fn class(entries: u32) -> u32 {
-    match entries {
-        0 => 6,
-        1..=16 => entries.next_power_of_two().trailing_zeros(),
-        _ => 5,
+    if entries == 0 {
+        return CLASSES - 1;
     }
+    let doublings = u32::BITS - (entries - 1).leading_zeros();
+    // Mutants: of two equal numbers either is the smaller.
+    if doublings < CLASSES - 2 { doublings } else { CLASSES - 2 }
 }
 
 /// Lanes that a row of this class gets.
@@ -34,7 +35,7 @@ pub const fn lanes(class: u32) -> u32 {
 /// The most groups that a block counts in shared memory, as several blocks are on a multiprocessor.
 pub const MOST_COUNTERS: u32 = 8192;
 
-/// Bytes of dynamic shared memory of a block of [`sparse_groups()`] and of [`sparse_groups_narrow()`].
+/// Bytes of dynamic shared memory of a block of [`sparse_groups()`].
 pub const fn groups_shared_bytes(groups: u32) -> u32 {
     // Mutants: groups come in sevens, of which 8192 is no multiple.
     let counters = if groups <= MOST_COUNTERS { groups } else { 0 };
@@ -52,14 +53,12 @@ pub const fn classes(longest: u32) -> u32 {
 /// otherwise is taken for the last group.
 ///
 /// Many rows are of few groups: up to [`MOST_COUNTERS`] of them are counted by each block, then added.
-#[device]
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-fn groups(
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_groups(
     offsets: Global<u32>,
     indices: Global<u32>,
     levels: Global<u32>,
-    write: impl Fn(u32, u32),
+    keys: GlobalMut<u32>,
     counts: GlobalMut<u32>,
     shape: Rows,
     count: u32,
@@ -84,7 +83,7 @@ fn groups(
         let group = CLASSES.wrapping_mul(level).wrapping_add(class);
         let group = if group < count { group } else { count - 1 };
         let of_level = if class < classes { class } else { classes - 1 };
-        write(row, classes.wrapping_mul(level).wrapping_add(of_level));
+        keys.write(row, classes.wrapping_mul(level).wrapping_add(of_level));
         if in_block {
             counters.atomic(group).fetch_add(1, Ordering::Relaxed, Scope::Block);
         } else {
@@ -105,37 +104,6 @@ fn groups(
     }
 }
 
-/// Counts of groups, and keys of 32 bits; see the module's source.
-#[kernel(images = sm_75, launch_bounds(256))]
-pub fn sparse_groups(
-    offsets: Global<u32>,
-    indices: Global<u32>,
-    levels: Global<u32>,
-    keys: GlobalMut<u32>,
-    counts: GlobalMut<u32>,
-    shape: Rows,
-    count: u32,
-    classes: u32,
-) {
-    groups(offsets, indices, levels, |row, key| keys.write(row, key), counts, shape, count, classes);
-}
-
-/// The same with keys of 8 bits, where all levels together have no more than 256 classes: a sort reads and writes a
-/// quarter of the keys then, once. See the module's source.
-#[kernel(images = sm_75, launch_bounds(256))]
-pub fn sparse_groups_narrow(
-    offsets: Global<u32>,
-    indices: Global<u32>,
-    levels: Global<u32>,
-    keys: GlobalMut<u8>,
-    counts: GlobalMut<u32>,
-    shape: Rows,
-    count: u32,
-    classes: u32,
-) {
-    groups(offsets, indices, levels, |row, key| keys.write(row, key as u8), counts, shape, count, classes);
-}
-
 /// The warps that each group's rows fill: a thread a group, in blocks of [`THREADS`].
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_warps(counts: Global<u32>, warps: GlobalMut<u32>, groups: u32) {
@@ -146,12 +114,12 @@ pub fn sparse_warps(counts: Global<u32>, warps: GlobalMut<u32>, groups: u32) {
 }
 
 /// Words of what [`sparse_profile()`] finds.
-pub const FOUND: u32 = 4;
+pub const FOUND: u32 = 5;
 
 /// What the choice of a solver asks of a triangle: any number of blocks of [`THREADS`]. `found` is zero before, and gets
 /// the most entries of a row beside the diagonal; the rows that wait for one of the same [`THREADS`] rows; how far the
 /// last row's farthest entry is from the diagonal, and the rows of which the same is true, or none where the row with that
-/// number waits for the one before.
+/// number waits for the one before; and the entries beside the diagonal.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalMut<u32>, shape: Rows) {
     let farthest = |rest: &Beside, number: u32| {
@@ -169,13 +137,15 @@ pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalM
     let is_linked = line.left > 0
         && shape.other(indices.read_only(line.place(line.left - 1)), stride).wrapping_add(1) == stride;
     let mut number = index_1d();
-    let (mut longest, mut near, mut aligned) = (0, 0, 0);
+    let (mut longest, mut near, mut aligned, mut beside) = (0, 0, 0, 0u32);
     while number < shape.rows {
         keep_rolled();
         let rest = shape.beside(offsets, indices, shape.numbered(number));
         if rest.left > 0 {
             // Mutants: of two equal numbers either is the larger.
             longest = if rest.left > longest { rest.left } else { longest };
+            // Offsets that changed since they were checked may overlap.
+            beside = beside.wrapping_add(rest.left);
             // The last is the nearest.
             let other = shape.other(indices.read_only(rest.place(rest.left - 1)), number);
             near += (other / THREADS == number / THREADS) as u32;
@@ -186,10 +156,12 @@ pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalM
     longest = warp::warp_reduce(warp::FULL, longest, warp::WarpReductionOp::Max);
     near = warp::warp_reduce(warp::FULL, near, warp::WarpReductionOp::Add);
     aligned = warp::warp_reduce(warp::FULL, aligned, warp::WarpReductionOp::Add);
+    beside = warp::warp_reduce(warp::FULL, beside, warp::WarpReductionOp::Add);
     if warp::lane_id() == 0 {
         found.atomic(0).fetch_max(longest, Ordering::Relaxed, Scope::Device);
         found.atomic(1).fetch_add(near, Ordering::Relaxed, Scope::Device);
         found.atomic(2).fetch_max(stride, Ordering::Relaxed, Scope::Device);
         found.atomic(3).fetch_add(aligned, Ordering::Relaxed, Scope::Device);
+        found.atomic(4).fetch_add(beside, Ordering::Relaxed, Scope::Device);
     }
 }

@@ -1,16 +1,18 @@
 //! Rows ordered by level and size class.
 
 use gpu_core::{Buffer, Resources, Stream, View, ViewMut, Visitor};
-use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place};
+use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place, scan_into};
 use gpu_sort::{SortOptions, sort_indices};
 use gpu_sparse_kernels::levels::Rows;
 use gpu_sparse_kernels::order::{CLASSES, classes};
+use gpu_sparse_kernels::order_narrow::WARPS;
 use gpu_sparse_kernels::solve::Run;
 
 use super::Side;
 use crate::error::Error;
 use crate::launch::Element;
 use crate::matrix::CsrView;
+use crate::plan::order as plan;
 use crate::plan::solve::{Profile, runs};
 use crate::{reference, systems};
 
@@ -56,7 +58,7 @@ impl RowOrder {
             scan_in_place::<Sum<u32>>(stream, sums, Options::exclusive(), &mut scratch)?;
         }
         // ---- the rows in the order of their groups
-        Ok(Self { rows: keys.order()?, starts, warps, runs: Vec::new() })
+        Ok(Self { rows: keys.order(stream)?, starts, warps, runs: Vec::new() })
     }
 
     /// Finds the launches of a solution level by level, and waits for the order, if that was not done.
@@ -108,18 +110,13 @@ impl RowOrder {
     }
 }
 
-/// Keys of a triangle's rows, which ascend as the rows' groups do: as narrow as they can be, so that few bits are
-/// sorted, and few bytes moved.
+/// Keys of a triangle's rows, which ascend as the rows' groups do.
 #[derive(Debug)]
-pub(super) struct RowKeys {
-    keys: Keys,
-    bits: u32,
-}
-
-#[derive(Debug)]
-enum Keys {
-    Narrow(Buffer<u8>),
-    Wide(Buffer<u32>),
+pub(super) enum RowKeys {
+    /// So few that each tile of so many rows counts each of them.
+    Narrow { keys: Buffer<u8>, by_tile: Buffer<u32>, tile: u32 },
+    /// They are sorted, by so many bits.
+    Wide(Buffer<u32>, u32),
 }
 
 impl RowKeys {
@@ -132,29 +129,34 @@ impl RowKeys {
         profile: &Profile,
         counts: ViewMut<'_, u32>,
     ) -> Result<Self, Error> {
-        let classes = classes(profile.longest);
-        let last = classes * profile.levels - 1;
-        let (device, which) = (stream.device(), (shape, classes));
-        let keys = if last <= u8::MAX.into() {
-            let mut keys = device.alloc(matrix.rows)?;
-            systems::groups(stream, matrix, which, levels, &mut keys, counts)?;
-            Keys::Narrow(keys)
-        } else {
-            let mut keys = device.alloc(matrix.rows)?;
-            systems::groups(stream, matrix, which, levels, &mut keys, counts)?;
-            Keys::Wide(keys)
-        };
-        // A sort by no bits at all is none.
-        Ok(Self { keys, bits: (u32::BITS - last.leading_zeros()).max(1) })
+        let (device, classes) = (stream.device(), classes(profile.longest));
+        let many = classes * profile.levels;
+        if let Some(tile) = plan::tile(shape.rows, many) {
+            let tiles = plan::blocks(shape.rows, tile) * WARPS;
+            let (mut keys, mut by_tile) =
+                (device.alloc(matrix.rows)?, device.alloc((many * tiles) as usize)?);
+            let which = (shape, classes, plan::diagonals(profile));
+            systems::groups_by_tile(stream, matrix, which, levels, (&mut keys, &mut by_tile, tile), counts)?;
+            return Ok(Self::Narrow { keys, by_tile, tile });
+        }
+        let mut keys = device.alloc(matrix.rows)?;
+        systems::groups(stream, matrix, (shape, classes), levels, &mut keys, counts)?;
+        Ok(Self::Wide(keys, u32::BITS - (many - 1).leading_zeros()))
     }
 
     /// Enqueues the rows in the order of their keys.
-    pub(super) fn order(&self) -> Result<Buffer<u32>, Error> {
-        let options = SortOptions::ascending().by_bits(0..self.bits);
-        Ok(match &self.keys {
-            Keys::Narrow(keys) => sort_indices(keys, options)?.1,
-            Keys::Wide(keys) => sort_indices(keys, options)?.1,
-        })
+    pub(super) fn order(&self, stream: &Stream) -> Result<Buffer<u32>, Error> {
+        match self {
+            Self::Narrow { keys, by_tile, tile } => {
+                let mut starts = stream.device().alloc(by_tile.len())?;
+                let mut scratch = Scratch::new(stream);
+                scan_into::<Sum<u32>>(stream, by_tile, Options::exclusive(), &mut starts, &mut scratch)?;
+                let mut rows = stream.device().alloc(keys.len())?;
+                systems::order_by_tile(stream, keys, (&starts, *tile), &mut rows)?;
+                Ok(rows)
+            }
+            Self::Wide(keys, bits) => Ok(sort_indices(keys, SortOptions::ascending().by_bits(0..*bits))?.1),
+        }
     }
 }
 

@@ -128,7 +128,7 @@ impl<'a, 'm, T: Element> OrderSteps<'a, 'm, T> {
         };
         let stream = starts.device().default_stream();
         let rows = match groups {
-            Groups::Keys(keys) => keys.order()?,
+            Groups::Keys(keys) => keys.order(&stream)?,
             Groups::Plain(groups) => match (groups.view().as_slice(), starts.view().as_slice()) {
                 (Some(groups), Some(starts)) => {
                     stream.device().upload(&reference::place_rows(groups, starts))?

@@ -45,6 +45,8 @@ pub struct Profile {
     /// Rows of which the farthest entry is as far; none where lines of as many rows do not begin where those of a grid do:
     /// the row with that number waits for the one before.
     pub aligned: u32,
+    /// Rows whose diagonal is stored.
+    pub stored: u32,
 }
 
 // ---- the constants of the choice
@@ -195,7 +197,7 @@ mod tests {
     #[test]
     fn the_choice_follows_from_the_profile() {
         let choice = |rows, levels, longest, near, stride| {
-            Profile { rows, levels, longest, near, stride, aligned: 1 }.algorithm()
+            Profile { rows, levels, longest, near, stride, aligned: 1, stored: rows }.algorithm()
         };
         // Structures of `--bin sparse`, and what took the least time, or a tenth more, on an H200.
         assert_eq!(choice(200_000, 200_000, 16, 199_218, 16), Algorithm::Chains);
@@ -222,6 +224,7 @@ mod tests {
             stride: 46_656,
             near: 10_000_000,
             rows: 10_077_696,
+            stored: 10_077_696,
         };
         assert_eq!((grid.algorithm(), grid.walk()), (Algorithm::Ordered, (46_656, 512)));
         let plane = Profile {
@@ -231,6 +234,7 @@ mod tests {
             near: 1_424_171,
             stride: 12_184,
             aligned: 1_417_687,
+            stored: 1_429_871,
         };
         assert_eq!(plane.algorithm(), Algorithm::Chains);
         let other = Profile { aligned: 5_000_000, ..grid };

@@ -64,11 +64,15 @@ pub fn profile(offsets: &[u32], indices: &[u32], side: Side) -> Profile {
         let entries: Vec<usize> = beside(offsets, indices, row, side).collect();
         let is_near = entries.last().is_some_and(|&entry| block(indices[entry] as usize) == block(row));
         let is_aligned = !is_linked && !entries.is_empty() && farthest(row) == stride;
-        (entries.len() as u32, u32::from(is_near), u32::from(is_aligned))
+        let len = entries.len() as u32;
+        (len, [u32::from(is_near), u32::from(is_aligned), offsets[row + 1] - offsets[row] - len])
     };
-    let add = |a: (u32, u32, u32), b: (u32, u32, u32)| (a.0.max(b.0), a.1 + b.1, a.2 + b.2);
-    let (longest, near, aligned) = (0..rows).into_par_iter().map(of_row).reduce(|| (0, 0, 0), add);
-    Profile { rows: rows as u32, levels: 0, longest, near, stride, aligned }
+    let add = |a: (u32, [u32; 3]), b: (u32, [u32; 3])| {
+        (a.0.max(b.0), std::array::from_fn(|number| a.1[number] + b.1[number]))
+    };
+    let (longest, [near, aligned, stored]) =
+        (0..rows).into_par_iter().map(of_row).reduce(Default::default, add);
+    Profile { rows: rows as u32, levels: 0, longest, near, stride, aligned, stored }
 }
 
 /// Rows that are ordered by level and size class.

@@ -3,14 +3,14 @@
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_sparse_kernels::levels::Rows;
 use gpu_sparse_kernels::waiting::{ASKED, Strides};
-use gpu_sparse_kernels::{THREADS, chains, free, order, ordered, packed, solve};
-use gpu_std::launch::{Kernel, LaunchConfig};
-use gpu_std::memory::{Global, GlobalMut};
+use gpu_sparse_kernels::{THREADS, chains, free, order, order_narrow, ordered, packed, solve};
+use gpu_std::launch::LaunchConfig;
 
 use crate::api::RowOrder;
 use crate::error::Error;
 use crate::launch::{Element, linear, striding, walking};
 use crate::matrix::CsrView;
+use crate::plan::order as plan;
 use crate::plan::solve::ORDERED_SHARED_BYTES;
 
 /// Enqueues the numbers of warps that solve groups of rows, at least one group, which start at `starts`.
@@ -107,30 +107,14 @@ pub(crate) fn solve_packed<T: Element>(
     Ok(())
 }
 
-/// A type of keys of a triangle's rows.
-pub(crate) trait GroupKey: gpu_core::Element {
-    /// Offsets, indices, levels, keys, counts, the triangle, how many groups, classes of a level.
-    type Kernel: Kernel<
-        Arguments = (Global<u32>, Global<u32>, Global<u32>, GlobalMut<Self>, GlobalMut<u32>, Rows, u32, u32),
-    >;
-}
-
-impl GroupKey for u32 {
-    type Kernel = order::sparse_groups;
-}
-
-impl GroupKey for u8 {
-    type Kernel = order::sparse_groups_narrow;
-}
-
-/// Enqueues how many rows each group of a triangle's rows has, and a key of its group for each row: of so many classes
-/// a level, which all fit the keys.
-pub(crate) fn groups<T: Element, K: GroupKey>(
+/// Enqueues how many rows each group of a triangle's rows has, and a key of its group for each row, of so many classes
+/// a level.
+pub(crate) fn groups<T: Element>(
     stream: &Stream,
     a: &CsrView<'_, T>,
     (shape, classes): (Rows, u32),
     levels: View<'_, u32>,
-    keys: &mut Buffer<K>,
+    keys: &mut Buffer<u32>,
     mut counts: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
     assert!(levels.len() == a.rows && keys.len() == a.rows);
@@ -140,7 +124,53 @@ pub(crate) fn groups<T: Element, K: GroupKey>(
     let arguments = (a.offsets, a.indices, levels, keys, counts, shape, count, classes);
     // SAFETY: the matrix was checked, and there is a level and a key for each of its rows; the kernel holds groups to
     // the counts.
-    unsafe { stream.launch::<K::Kernel>(launch, arguments)? };
+    unsafe { stream.launch::<order::sparse_groups>(launch, arguments)? };
+    Ok(())
+}
+
+/// The same with keys of 8 bits, which suffice; and enqueues how many rows each tile of so many has of each key: a word
+/// for each.
+pub(crate) fn groups_by_tile<T: Element>(
+    stream: &Stream,
+    a: &CsrView<'_, T>,
+    (shape, classes, diagonals): (Rows, u32, u32),
+    levels: View<'_, u32>,
+    (keys, by_tile, tile): (&mut Buffer<u8>, &mut Buffer<u32>, u32),
+    mut counts: ViewMut<'_, u32>,
+) -> Result<(), Error> {
+    assert!(levels.len() == a.rows && keys.len() == a.rows);
+    stream.memset(counts.reborrow(), 0)?;
+    let (count, blocks) = (counts.len() as u32, plan::blocks(shape.rows, tile));
+    let many = count / order::CLASSES * classes;
+    assert!(
+        many <= order_narrow::MOST_KEYS && by_tile.len() == (many * blocks * order_narrow::WARPS) as usize
+    );
+    let launch = LaunchConfig::linear(blocks, THREADS).shared(order_narrow::shared_bytes(many));
+    let arguments =
+        (a.offsets, a.indices, levels, keys, counts, by_tile, shape, count, classes, tile, diagonals);
+    // SAFETY: the matrix was checked, and there is a level and a key for each of its rows, and a word for each key and
+    // tile; the kernel holds keys to those that there are.
+    unsafe { stream.launch::<order_narrow::sparse_groups_narrow>(launch, arguments)? };
+    Ok(())
+}
+
+/// Enqueues the rows in the order of their keys, at least one; `starts` are the exclusive sums of what
+/// [`groups_by_tile`] counts by tile.
+pub(crate) fn order_by_tile(
+    stream: &Stream,
+    keys: &Buffer<u8>,
+    (starts, tile): (&Buffer<u32>, u32),
+    rows: &mut Buffer<u32>,
+) -> Result<(), Error> {
+    assert_eq!(keys.len(), rows.len());
+    let (len, blocks) = (keys.len() as u32, plan::blocks(keys.len() as u32, tile));
+    let many = starts.len() as u32 / (blocks * order_narrow::WARPS);
+    let launch = LaunchConfig::linear(blocks, THREADS).shared(order_narrow::shared_bytes(many));
+    // SAFETY: the keys are less than so many, and the starts are the sums of their counts, so that each row has a place
+    // of its own.
+    unsafe {
+        stream.launch::<order_narrow::sparse_order_narrow>(launch, (keys, starts, rows, len, many, tile))?;
+    }
     Ok(())
 }
 

@@ -3,5 +3,5 @@
 mod launch;
 mod packed;
 
-pub(crate) use launch::{Solver, Systems, groups, task_counts, tasks, warps};
+pub(crate) use launch::{Solver, Systems, groups, groups_by_tile, order_by_tile, task_counts, tasks, warps};
 pub(crate) use packed::Packed;

@@ -1,0 +1,59 @@
+//! How rows are ordered, from sizes alone.
+
+use gpu_sparse_kernels::order_narrow::{ALL_DIAGONALS, MOST_KEYS, NO_DIAGONALS, SOME_DIAGONALS, STEP, WARPS};
+
+use super::solve::Profile;
+
+/// Tiles of many rows: as many as warps fit on each of 132 multiprocessors.
+const TILES: u32 = 64 * 132;
+
+/// Rows of a warp's tile where rows have so many keys; none where they have more than fit 8 bits.
+///
+/// A tile has a count of each key, so that few keys have short tiles: at least two rows for each count.
+pub fn tile(rows: u32, keys: u32) -> Option<u32> {
+    let even = rows.div_ceil(TILES);
+    // Mutants: of two equal numbers either is the larger.
+    let least = if even > 2 * keys { even } else { 2 * keys };
+    (keys <= MOST_KEYS).then(|| least.next_multiple_of(STEP))
+}
+
+/// Blocks for so many rows, at least one.
+pub const fn blocks(rows: u32, tile: u32) -> u32 {
+    rows.div_ceil(tile).div_ceil(WARPS)
+}
+
+/// What is known of the diagonals of a triangle's rows.
+pub const fn diagonals(profile: &Profile) -> u32 {
+    match profile.stored {
+        stored if stored == profile.rows => ALL_DIAGONALS,
+        0 => NO_DIAGONALS,
+        _ => SOME_DIAGONALS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_are_for_all_warps_or_for_their_counts() {
+        for (rows, keys, rows_of_tile, count) in [
+            (1, 1, 128, 1),
+            (8 * 128, 7, 128, 1),
+            (8 * 128 + 1, 64, 128, 2),
+            (100_000, 65, 256, 49),
+            (100_000, 256, 512, 25),
+            (55_000_000, 75, 6528, 1054),
+        ] {
+            let tile = tile(rows, keys).unwrap();
+            assert_eq!((tile, blocks(rows, tile)), (rows_of_tile, count), "{rows} rows, {keys} keys");
+        }
+        assert_eq!(tile(1000, 257), None);
+    }
+
+    #[test]
+    fn diagonals_are_all_or_none_or_some() {
+        let of = |stored| diagonals(&Profile { rows: 5, stored, ..Profile::default() });
+        assert_eq!([0, 1, 4, 5].map(of), [NO_DIAGONALS, SOME_DIAGONALS, SOME_DIAGONALS, ALL_DIAGONALS]);
+    }
+}
