@@ -138,21 +138,12 @@ fn sorted(launches: &mut Vec<Counts>, [_, simulated, all]: [f64; 3]) {
     launches.splice(last..last, std::iter::repeat_n(pass, more));
 }
 
-/// The passes of the sort by columns of a transposition, of which more rows take more; and, of a random structure, what
-/// is read of its values in their new order.
-fn transposed(launches: &mut Vec<Counts>, structure: Structure, simulated: f64, l2: f64) {
-    let passes = |rows: f64| (rows.log2().ceil() / DIGIT).ceil() as usize;
-    let more = passes(structure.rows.into()) - passes(simulated);
-    if let Some(last) = launches.iter().rposition(|launch| launch.kernel.starts_with("sort_pairs")) {
-        let pass = launches[last].clone();
-        launches.splice(last..last, std::iter::repeat_n(pass, more));
-    }
-    let is_gather = |launch: &&mut Counts| launch.kernel.starts_with("sparse_gather");
-    if let (Kind::Random, Some(gather)) = (structure.kind, launches.iter_mut().find(is_gather)) {
-        // A place and a value are read, and a value is written.
-        let all = entries(structure);
-        let missed = misses(8.0 * all, 12.0, l2);
-        gather.memory_read = Bytes(all * (missed * GRANULE + 4.0));
+/// What a transposition of a random structure writes on the way: the records of a bucket come from tiles one by one, and
+/// leave the second-level cache before their sector is whole.
+fn transposed(launches: &mut [Counts], structure: Structure) {
+    let is_first = |launch: &&mut Counts| launch.kernel == "sparse_to_buckets";
+    if let (Kind::Random, Some(launch)) = (structure.kind, launches.iter_mut().find(is_first)) {
+        launch.memory_written = Bytes(launch.memory_written.0.max(entries(structure) * SECTOR));
     }
 }
 
@@ -236,7 +227,7 @@ pub fn count(
     for launches in [&mut counted.launches, &mut counted.smaller] {
         read_at_random(launches, structure, operation, counting.l2.0);
         if operation == Operation::Transpose {
-            transposed(launches, structure, many, counting.l2.0);
+            transposed(launches, structure);
         }
         if operation == Operation::Order {
             sorted(launches, numbers);

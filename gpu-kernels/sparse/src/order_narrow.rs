@@ -87,11 +87,10 @@ pub fn sparse_groups_narrow(
         let (from, to) = bounds(offsets, row, shape.entries);
         let level = levels.read_only(row).wrapping_sub(1);
         let diagonal = shape.diagonal((from, to));
-        let is_stored = if stored == SOME_DIAGONALS {
-            from < to && indices.read_only(diagonal) == row
-        } else {
-            stored == ALL_DIAGONALS
-        };
+        let is_asked = stored == SOME_DIAGONALS;
+        // Offsets that changed since they were looked at may leave no entry.
+        let is_stored =
+            from < to && if is_asked { indices.read_only(diagonal) == row } else { stored != NO_DIAGONALS };
         let class = class(shape.beside_of((from, to), diagonal, is_stored, row).left);
         let of_level = if class < classes { class } else { classes - 1 };
         let key = classes.wrapping_mul(level).wrapping_add(of_level);
