@@ -102,6 +102,16 @@ impl Split {
             .bytes()
     }
 
+    /// The bucket of a column, or [`NONE`] of that. Columns that changed since they were checked are in one as well.
+    #[device]
+    #[inline(always)]
+    fn bucket_of(&self, column: u32) -> u32 {
+        let (bucket, last) = (column >> self.shift, self.buckets() - 1);
+        // Mutants: of two equal numbers either is the smaller.
+        let bucket = if bucket < last { bucket } else { last };
+        if column != NONE { bucket } else { NONE }
+    }
+
     /// From where to where the entries of the block's tile stand.
     #[device]
     #[inline(always)]
@@ -184,7 +194,7 @@ pub fn sparse_bucket_counts(indices: Global<u32>, counts: GlobalMut<u32>, split:
     while base < end {
         keep_rolled();
         let column = indices.read_only_below(base + thread, end, NONE);
-        count(counters, if column != NONE { column >> split.shift } else { NONE });
+        count(counters, split.bucket_of(column));
         base += THREADS;
     }
     sync_threads();
@@ -234,7 +244,10 @@ pub fn sparse_to_buckets(
         largest.atomic(0).fetch_max(most, Ordering::Relaxed, Scope::Device);
     }
     sync_threads();
-    let bounds = (rows_of_ends.read(0), rows_of_ends.read(1) + 1);
+    // Of offsets that changed since they were checked the last entry's row may be before the first one's.
+    let (low, high) = (rows_of_ends.read(0), rows_of_ends.read(1));
+    // Mutants: of two equal numbers either is the larger.
+    let bounds = (low, if high > low { high + 1 } else { low + 1 });
     let lane = warp::lane_id();
     while base < end {
         keep_rolled();
@@ -248,7 +261,7 @@ pub fn sparse_to_buckets(
         let (mut rows, mut of_values) = ([0; AT_ONCE], [[0; 2]; AT_ONCE]);
         unroll::<AT_ONCE>(|row| {
             columns[row] = indices.read_only_below(first + 32 * row as u32, end, NONE);
-            keys[row] = if columns[row] != NONE { columns[row] >> split.shift } else { NONE };
+            keys[row] = split.bucket_of(columns[row]);
         });
         if split.words > 1 {
             unroll::<AT_ONCE>(|row| {
@@ -267,7 +280,7 @@ pub fn sparse_to_buckets(
         unroll::<AT_ONCE>(|row| {
             rows[row] = from_lane(row_of_line, row as u32);
             ends[row] = from_lane(row_of_line, row as u32 + 1) + 1;
-            let between = ends[row] - rows[row];
+            let between = ends[row].saturating_sub(rows[row]);
             // Mutants: of two equal numbers either is the larger.
             many = if between > many { between } else { many };
         });
@@ -283,7 +296,8 @@ pub fn sparse_to_buckets(
         }
         let places = places(counters, &keys, split.bucket_bits());
         unroll::<AT_ONCE>(|row| {
-            if keys[row] != NONE {
+            // Columns that changed since they were counted may have no place.
+            if keys[row] != NONE && places[row] < split.entries {
                 let [low, high] = of_values[row];
                 let record = [columns[row] & ((1 << split.shift) - 1), rows[row], low, high];
                 records.offset((RECORD as u64) * places[row] as u64).write_vec(0, record);
@@ -317,7 +331,11 @@ pub fn sparse_from_buckets(
     let first = starts.read_only(bucket * tiles);
     let len = starts.read_only((bucket + 1) * tiles) - first;
     let records = records.offset(RECORD as u64 * first as u64);
-    let column_of = |entry: u32| records.read_only_below(RECORD * entry, RECORD * len, NONE);
+    let column_of = |entry: u32| {
+        let column = records.read_only_below(RECORD * entry, RECORD * len, NONE);
+        // Where columns changed since they were counted there may be no record.
+        if column != NONE { column & (many - 1) } else { NONE }
+    };
     // What a thread reads beyond the last entry is a column as well.
     let in_slots = len.next_multiple_of(ROUND) <= split.slots;
     let (rows, values) = (rows.offset(first as u64), values.offset(split.words as u64 * first as u64));

@@ -3,7 +3,7 @@
 
 use gpu_core::{Buffer, Device, Layout, Matrix, MatrixMut, Stream};
 use gpu_sim::{Config, Record};
-use gpu_sparse::{CsrView, Spmv, Strategy};
+use gpu_sparse::{CsrView, Spmv, Strategy, transpose};
 use gpu_sparse_kernels::levels::Rows;
 use gpu_sparse_kernels::part::{self, Part};
 use gpu_sparse_kernels::solve::Run;
@@ -61,6 +61,19 @@ fn products_stay_inside() {
         let layout = Layout::row_major(ROWS, 2).unwrap();
         let (b, c) = (Matrix::new(&x, layout).unwrap(), MatrixMut::new(&mut y, layout).unwrap());
         Spmv::new(a).unwrap().run_many(&stream, 1.0, b, 0.0, c).unwrap();
+    }
+}
+
+#[test]
+fn transpositions_stay_inside() {
+    println!("transpositions_stay_inside: seeds 0 to 19");
+    for seed in 0..20 {
+        let Arrays { device, offsets, indices, values } = &arrays(seed);
+        // SAFETY: the simulator checks every access.
+        let a = unsafe { CsrView::new_unchecked(ROWS, ROWS, offsets, indices, values) };
+        let (ends, ..) = transpose(a).unwrap().into_buffers();
+        let ends = ends.to_vec().unwrap();
+        assert!(ends.is_sorted() && ends[ROWS] as usize == ENTRIES, "seed {seed}");
     }
 }
 
