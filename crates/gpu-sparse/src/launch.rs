@@ -354,8 +354,10 @@ pub(crate) fn rows_of_entries<T: Element>(
     a: &CsrView<'_, T>,
     rows: &mut Buffer<u32>,
 ) -> Result<(), Error> {
-    let arguments = (a.offsets, rows, a.rows as u32, a.indices.len() as u32);
-    let launch = linear(a.indices.len()).shared(convert::ROWS_SHARED_BYTES);
+    let entries = a.indices.len() as u32;
+    let arguments = (a.offsets, rows, a.rows as u32, entries);
+    let blocks = entries.div_ceil(convert::ROWS_TILE);
+    let launch = LaunchConfig::linear(blocks, THREADS).shared(convert::ROWS_SHARED_BYTES);
     // SAFETY: there is an offset more than rows, and a row for each entry.
     unsafe { stream.launch::<convert::sparse_rows>(launch, arguments)? };
     Ok(())

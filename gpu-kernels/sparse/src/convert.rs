@@ -4,7 +4,7 @@ use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::shared::{self, SharedLayout};
-use gpu_std::thread::{index_1d, sync_threads, thread_idx_x};
+use gpu_std::thread::{block_idx_x, index_1d, sync_threads, thread_idx_x};
 use gpu_std::{device, keep_rolled, kernel, warp};
 
 use crate::THREADS;
@@ -42,23 +42,32 @@ pub(crate) fn row_of(offsets: Global<u32>, entry: u32, (mut low, mut high): (u32
 /// Bytes of dynamic shared memory of a block of [`sparse_rows()`].
 pub const ROWS_SHARED_BYTES: u32 = SharedLayout::new().array::<u32>(2).bytes();
 
-/// The row of every entry: a thread an entry, in blocks of [`THREADS`], with [`ROWS_SHARED_BYTES`].
+/// Entries of a block of [`sparse_rows()`].
+pub const ROWS_TILE: u32 = 8 * THREADS;
+
+/// The row of every entry: a block [`ROWS_TILE`] entries, of [`THREADS`], with [`ROWS_SHARED_BYTES`].
 ///
-/// Two threads look for the rows of the block's first and last entry, all others between those, which are few.
+/// Two threads look for the rows of the block's first and last entry, all others between those, which are few, and from
+/// the row of their entry before.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_rows(offsets: Global<u32>, rows: GlobalMut<u32>, count: u32, entries: u32) {
     let ends = shared::dynamic().array::<u32>(2);
-    let (at, thread) = (index_1d(), thread_idx_x());
-    let first = at - thread;
+    let thread = thread_idx_x();
+    let first = block_idx_x() * ROWS_TILE;
     // Mutants: an entry further on is in the same row or in a later one, and bounds the others' search as well.
-    let last = if entries - first > THREADS { first + THREADS - 1 } else { entries - 1 };
+    let last = if entries - first > ROWS_TILE { first + ROWS_TILE - 1 } else { entries - 1 };
     if thread.is_multiple_of(32) && thread < 64 {
         let entry = if thread == 0 { first } else { last };
         ends.write(thread / 32, row_of(offsets, entry, (0, count)));
     }
     sync_threads();
-    if at < entries {
-        rows.write(at, row_of(offsets, at, (ends.read(0), ends.read(1) + 1)));
+    let (mut row, end) = (ends.read(0), ends.read(1) + 1);
+    let mut at = first + thread;
+    while at <= last {
+        keep_rolled();
+        row = row_of(offsets, at, (row, end));
+        rows.write(at, row);
+        at += THREADS;
     }
 }
 

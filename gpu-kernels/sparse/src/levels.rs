@@ -107,13 +107,7 @@ impl Rows {
     /// Those of `row`, from its bounds, and from where its diagonal stands if it is `stored`.
     #[device]
     #[inline(always)]
-    pub(crate) fn beside_of(
-        &self,
-        (start, end): (u32, u32),
-        diagonal: u32,
-        stored: bool,
-        row: u32,
-    ) -> Beside {
+    fn beside_of(&self, (start, end): (u32, u32), diagonal: u32, stored: bool, row: u32) -> Beside {
         let upper = self.upper != 0;
         let number = self.numbered(row);
         let left = end - start - stored as u32;
