@@ -248,7 +248,7 @@ fn families_of_programs_of_their_own_are_predicted() {
         ("sparse/spmv/Thread/random/5000000", "sparse products", "l2"),
         ("sparse/solve/Free/band/200000", "sparse systems", "chain"),
         ("sparse/order/rows/band/200000", "orders of sparse rows", "integers"),
-        ("sparse/transpose/laplacian/10077696", "sparse transpositions", "latency"),
+        ("sparse/transpose/laplacian/10077696", "sparse transpositions", "integers"),
     ];
     let names: Vec<&str> = kernels.iter().map(|(name, ..)| *name).collect();
     let lines = json(&["--json", "--measured", "--device", "h200", "--kernel", &names.join(",")]);
