@@ -35,8 +35,8 @@ pub const RECORD: u32 = 4;
 /// The logarithms of the fewest and the most columns of a bucket: a thread has at least one, and counters and slots fit
 /// the shared memory of every device.
 pub const SHIFTS: (u32, u32) = (8, 12);
-/// The most entries of a bucket that are put in order in shared memory, where there are so many columns: what fits 64 KiB
-/// beside their counters, with two numbers of 16 bits for each entry.
+/// The most entries of a bucket that are put in order in shared memory, where there are so many columns: what fits in
+/// 64 KiB beside their counters, with two numbers of 16 bits for each entry.
 pub const fn most_slots(shift: u32) -> u32 {
     (63 << 8) - (1 << shift)
 }
@@ -57,8 +57,8 @@ pub struct Split {
     pub shift: u32,
     /// Words of 32 bits of a value: 1 or 2.
     pub words: u32,
-    /// Entries of a bucket that are put in order in shared memory, at most [`most_slots()`]; those of others are in global
-    /// memory.
+    /// Entries of a bucket that are put in order in shared memory, at most [`most_slots()`]; those of others are in
+    /// global memory.
     pub slots: u32,
 }
 
