@@ -80,41 +80,57 @@ pub fn sparse_groups_narrow(
     }
     sync_warp(FULL);
     let (first, end) = ends(shape.rows, tile);
-    let mut row = first + lane;
-    while row < end {
+    let mut base = first;
+    while base < end {
         keep_rolled();
-        let (from, to) = bounds(offsets, row, shape.entries);
-        let level = levels.read_only(row).wrapping_sub(1);
-        let diagonal = shape.diagonal((from, to));
-        let is_asked = stored == SOME_DIAGONALS;
-        // Offsets that changed since they were looked at may leave no entry.
-        let is_stored =
-            from < to && if is_asked { indices.read_only(diagonal) == row } else { stored != NO_DIAGONALS };
-        let (left, most) = (to - from - is_stored as u32, shape.numbered(row));
-        // Mutants: of two equal numbers either is the smaller.
-        let class = class(if left < most { left } else { most });
-        let of_level = if class < classes { class } else { classes - 1 };
-        let key = classes.wrapping_mul(level).wrapping_add(of_level);
-        let key = if key < many { key } else { many - 1 };
-        keys.write(row, key as u8);
-        own.atomic(key).fetch_add(1, Ordering::Relaxed, Scope::Block);
-        row += 32;
+        // All that is read of some rows is on its way before the first of them goes on: a warp has one tile, and waits for
+        // memory as often as it comes here.
+        let mut of_rows = [((0, 0), 0); AT_ONCE];
+        unroll::<AT_ONCE>(|line| {
+            let row = base + lane + 32 * line as u32;
+            // Behind the last row it is that again.
+            let row = if row < end { row } else { end - 1 };
+            of_rows[line] = (bounds(offsets, row, shape.entries), levels.read_only(row).wrapping_sub(1));
+        });
+        unroll::<AT_ONCE>(|line| {
+            let row = base + lane + 32 * line as u32;
+            if row < end {
+                let ((from, to), level) = of_rows[line];
+                let diagonal = shape.diagonal((from, to));
+                let is_asked = stored == SOME_DIAGONALS;
+                // Offsets that changed since they were looked at may leave no entry.
+                let is_stored =
+                    from < to && if is_asked { indices.read_only(diagonal) == row } else { stored != NO_DIAGONALS };
+                let (left, most) = (to - from - is_stored as u32, shape.numbered(row));
+                // Mutants: of two equal numbers either is the smaller.
+                let class = class(if left < most { left } else { most });
+                let of_level = if class < classes { class } else { classes - 1 };
+                let key = classes.wrapping_mul(level).wrapping_add(of_level);
+                let key = if key < many { key } else { many - 1 };
+                keys.write(row, key as u8);
+                own.atomic(key).fetch_add(1, Ordering::Relaxed, Scope::Block);
+            }
+        });
+        base += STEP;
     }
     sync_threads();
     let tiles = grid_dim_x() * WARPS;
-    let mut counter = thread;
-    while counter < many * WARPS {
+    let mut key = thread;
+    while key < many {
         keep_rolled();
-        let (key, of_block) = (counter / WARPS, counter % WARPS);
-        let rows = counters.read(of_block * many + key);
-        by_tile.write(key * tiles + block_idx_x() * WARPS + of_block, rows);
-        // Mutants: to add none changes nothing.
-        if rows > 0 {
+        let mut of_block = 0;
+        unroll::<{ WARPS as usize }>(|warp| {
+            let rows = counters.read(warp as u32 * many + key);
+            by_tile.write(key * tiles + block_idx_x() * WARPS + warp as u32, rows);
+            of_block += rows;
+        });
+        // One of a block: all blocks wait for each other at these few counters. Mutants: to add none changes nothing.
+        if of_block > 0 {
             let (level, of_level) = (key / classes, key % classes);
             let class = if of_level == classes - 1 { CLASSES - 1 } else { of_level };
-            counts.atomic(CLASSES * level + class).fetch_add(rows, Ordering::Relaxed, Scope::Device);
+            counts.atomic(CLASSES * level + class).fetch_add(of_block, Ordering::Relaxed, Scope::Device);
         }
-        counter += THREADS;
+        key += THREADS;
     }
 }
 

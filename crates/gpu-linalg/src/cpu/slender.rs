@@ -1,9 +1,9 @@
 //! Products of a panel of few rows or few columns: each element of the longer factor is in few products, so it is read
 //! where it lies and not copied before. The bits are those of the [panels](super::panel).
 
-use super::lanes::{Has, Lanes, Registers};
+use super::lanes::{Has, Lanes, Places, Registers, TURNED};
 use super::panel::Panel;
-use super::tile::finish_some;
+use super::tile::{MOST_LANES, finish_some};
 use crate::matrix::Order;
 use crate::reference::finish;
 
@@ -13,7 +13,7 @@ const MOST: usize = 12;
 const BYTES: usize = 1 << 20;
 /// Bytes of a register's part that holds elements of one line.
 const CHUNK: usize = 16;
-/// Elements of a [`CHUNK`], and chunks of a register, at most.
+/// Elements of a [`CHUNK`], at most.
 const MOST_PLACES: usize = 4;
 
 /// The factors of a panel, the longer one first.
@@ -42,9 +42,9 @@ pub(super) fn compute<T: Registers, V: Lanes<T>>(
     }
     // Few registers' worth of sums, whose number is a constant.
     match count {
-        1 => of_count::<T, V, 1, 4, 4>(panel, has, few, c),
-        2 => of_count::<T, V, 2, 4, 2>(panel, has, few, c),
-        3..=4 => of_count::<T, V, 4, 4, 2>(panel, has, few, c),
+        1 => of_count::<T, V, 1, 2, 2>(panel, has, few, c),
+        2 => of_count::<T, V, 2, 2, 2>(panel, has, few, c),
+        3..=4 => of_count::<T, V, 4, 2, 2>(panel, has, few, c),
         5..=8 => of_count::<T, V, 8, 2, 1>(panel, has, few, c),
         _ => of_count::<T, V, 12, 2, 1>(panel, has, few, c),
     }
@@ -80,10 +80,15 @@ fn blocks<T: Registers, V: Lanes<T>, const Q: usize, const N: usize>(
     few.clear();
     few.resize(panel.depth * Q, T::ZERO);
     let count = rows.min(columns);
+    let (short, layout, first) =
+        if are_rows_few { (a, of_a, panel.rows.start) } else { (b, of_b.transposed(), 0) };
+    let leading = layout.leading_dimension();
+    let [across, along] = if layout.order() == Order::RowMajor { [leading, 1] } else { [1, leading] };
     // What is behind the rows or columns that there are is zero.
-    for (k, few) in few.chunks_exact_mut(Q).enumerate() {
-        for (at, few) in few[..count].iter_mut().enumerate() {
-            *few = if are_rows_few { a[of_a.index(panel.rows.start + at, k)] } else { b[of_b.index(k, at)] };
+    for at in 0..count {
+        let short = &short[(first + at) * across..];
+        for (k, few) in few.chunks_exact_mut(Q).enumerate() {
+            few[at] = short[k * along];
         }
     }
     let (long, layout) =
@@ -131,16 +136,28 @@ fn write_down<T: Registers, V: Lanes<T>, const Q: usize, const N: usize>(
     count: usize,
     c: &mut [&mut [T]],
 ) {
-    let mut memory = [[[T::ZERO; super::tile::MOST_LANES]; N]; Q];
+    let none = [T::ZERO; TURNED];
+    let mut columns = [[[T::ZERO; MOST_LANES]; N]; MOST];
     for i in 0..Q {
         for j in 0..N {
-            sums[i][j].store(&mut memory[i][j]);
+            sums[i][j].store(&mut columns[i][j]);
         }
     }
-    for (at, c) in c.iter_mut().enumerate() {
-        let (register, lane) = (at / V::LEN, at % V::LEN);
-        for (c, sums) in c[..count].iter_mut().zip(&memory) {
-            *c = finish(alpha, sums[register][lane], beta, || *c);
+    for (block, c) in c.chunks_mut(TURNED).enumerate() {
+        let (register, lane) = (block * TURNED / V::LEN, block * TURNED % V::LEN);
+        // Some rows, which end in zeros.
+        let mut rows = [[T::ZERO; MOST]; TURNED];
+        for first in (0..Q).step_by(TURNED) {
+            let mut lines = [&none; TURNED];
+            for (line, column) in lines.iter_mut().zip(&columns[first..]) {
+                *line = column[register][lane..].first_chunk().expect("whole blocks");
+            }
+            T::turn(lines, &mut rows.as_flattened_mut()[first..], MOST);
+        }
+        for (c, sums) in c.iter_mut().zip(&rows) {
+            for (c, &sum) in c[..count].iter_mut().zip(sums) {
+                *c = finish(alpha, sum, beta, || *c);
+            }
         }
     }
 }
@@ -166,7 +183,13 @@ impl<T: Registers> Factors<'_, T> {
                     V::load_some(has, line.get(j * V::LEN..).unwrap_or(&[]))
                 };
             }
-            self.add(has, k, &elements, &mut sums);
+            let few = &self.few[k * Q..][..Q];
+            for i in 0..Q {
+                let factor = V::splat(has, few[i]);
+                for j in 0..N {
+                    sums[i][j] = elements[j].mul_add(factor, sums[i][j]);
+                }
+            }
         }
         sums
     }
@@ -182,66 +205,61 @@ impl<T: Registers> Factors<'_, T> {
     ) -> [[V; N]; Q] {
         let mut sums = [[V::splat(has, T::ZERO); N]; Q];
         let places = CHUNK / size_of::<T>();
-        // Where the lines begin that are in a register's chunks. Behind the last one it is that again.
-        let mut starts = [[[0; MOST_PLACES]; MOST_PLACES]; N];
-        for (j, starts) in starts.iter_mut().enumerate() {
-            for place in 0..places {
-                for chunk in 0..V::LEN / places {
-                    let line = first + j * V::LEN + chunk * places + place;
-                    starts[place][chunk] = line.min(self.len - 1) * self.steps[0];
-                }
+        let mut lines = [[Places::default(); MOST_PLACES]; N];
+        for (j, lines) in lines.iter_mut().enumerate() {
+            for (place, lines) in lines[..places].iter_mut().enumerate() {
+                // Behind the last line it is that again.
+                let line = |chunk: usize| (first + j * V::LEN + chunk * places + place).min(self.len - 1);
+                *lines = Places::new([0, 1, 2, 3].map(|chunk| line(chunk) * self.steps[0]));
             }
         }
-        let whole = ks.start + ks.len() / places * places;
-        for k in (ks.start..whole).step_by(places) {
+        let last = lines[N - 1][places - 1].last();
+        let mut k = ks.start;
+        while k < ks.end {
             let long = &self.long[k..];
-            let mut elements = [[V::splat(has, T::ZERO); N]; MOST_PLACES];
+            let count = (ks.end - k).min(places);
+            let is_inside = last + places <= long.len();
             for j in 0..N {
-                let mut chunks = [V::splat(has, T::ZERO); MOST_PLACES];
-                for place in 0..places {
-                    chunks[place] = V::chunks(has, long, &starts[j][place]);
-                }
-                if places == 2 {
-                    (elements[0][j], elements[1][j]) = chunks[0].halves(chunks[1]);
+                let mut elements = [V::splat(has, T::ZERO); MOST_PLACES];
+                if is_inside {
+                    // What is behind the end of a part is in no product.
+                    for place in 0..places {
+                        elements[place] = V::chunks(has, long, &lines[j][place]);
+                    }
                 } else {
-                    let ((a, b), (c, d)) = (chunks[0].halves(chunks[1]), chunks[2].halves(chunks[3]));
-                    (elements[0][j], elements[2][j]) = a.halves(c);
-                    (elements[1][j], elements[3][j]) = b.halves(d);
+                    for place in 0..places {
+                        let mut few = [T::ZERO; MOST_LANES];
+                        for (few, &start) in few.chunks_exact_mut(places).zip(lines[j][place].all()) {
+                            few[..count].copy_from_slice(&long[start..][..count]);
+                        }
+                        elements[place] = V::load(has, &few);
+                    }
+                }
+                let elements = sorted(elements, places);
+                for place in 0..places {
+                    if place < count {
+                        let few = &self.few[(k + place) * Q..][..Q];
+                        for i in 0..Q {
+                            let factor = V::splat(has, few[i]);
+                            sums[i][j] = elements[place].mul_add(factor, sums[i][j]);
+                        }
+                    }
                 }
             }
-            for place in 0..places {
-                self.add(has, k + place, &elements[place], &mut sums);
-            }
-        }
-        for k in whole..ks.end {
-            let mut elements = [V::splat(has, T::ZERO); N];
-            for (j, elements) in elements.iter_mut().enumerate() {
-                let mut few = [T::ZERO; super::tile::MOST_LANES];
-                for (lane, few) in few[..V::LEN].iter_mut().enumerate() {
-                    *few = self.long[starts[j][lane % places][lane / places] + k];
-                }
-                *elements = V::load(has, &few);
-            }
-            self.add(has, k, &elements, &mut sums);
+            k += places;
         }
         sums
     }
+}
 
-    /// Adds the products with the few elements of one k.
-    #[inline(always)]
-    fn add<V: Lanes<T>, const Q: usize, const N: usize>(
-        &self,
-        has: Has<V>,
-        k: usize,
-        elements: &[V; N],
-        sums: &mut [[V; N]; Q],
-    ) {
-        let few = &self.few[k * Q..][..Q];
-        for i in 0..Q {
-            let factor = V::splat(has, few[i]);
-            for j in 0..N {
-                sums[i][j] = elements[j].mul_add(factor, sums[i][j]);
-            }
-        }
+/// Of every [`CHUNK`] of as many registers as it has elements the first ones, then the second ones, and so on.
+#[inline(always)]
+fn sorted<T: Registers, V: Lanes<T>>(chunks: [V; MOST_PLACES], places: usize) -> [V; MOST_PLACES] {
+    let [a, b, c, d] = chunks;
+    let ((even, odd), (evens, odds)) = (a.halves(b), c.halves(d));
+    if places == 2 {
+        return [even, odd, evens, odds];
     }
+    let ((first, third), (second, fourth)) = (even.halves(evens), odd.halves(odds));
+    [first, second, third, fourth]
 }

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{Has, Lanes, TURNED};
+use super::{Has, Lanes, MOST_CHUNKS, Places, TURNED};
 
 /// [`super::Registers::turn`], with what every such machine has.
 #[inline(always)]
@@ -77,39 +77,42 @@ some! {
         _mm_maskload_pd(values, _mm_loadu_si128(MASK_64.as_ptr().add(4 - len).cast()));
 }
 
-// A register of 16 bytes from each place.
+// A register of 16 bytes from each place behind `values`.
 //
 // # Safety of each
 // The machine has the instructions, and there are as many bytes at each place.
 macro_rules! chunks {
-    ($($name:ident: $T:ty, $N:literal, $Register:ident, $features:literal, |$chunks:ident| $load:expr;)*) => { $(
+    ($($name:ident: $T:ty, $Register:ident, $features:literal, |$at:ident| $load:expr;)*) => { $(
         #[target_feature(enable = $features)]
         #[inline]
-        unsafe fn $name($chunks: [*const $T; $N]) -> $Register {
+        unsafe fn $name(values: *const $T, places: &[usize; MOST_CHUNKS]) -> $Register {
             // SAFETY: the caller's promise.
-            unsafe { $load }
+            unsafe {
+                let $at = |number: usize| values.add(places[number]);
+                $load
+            }
         }
     )* };
 }
 
 chunks! {
-    chunks_128_f32: f32, 1, __m128, "avx", |at| _mm_loadu_ps(at[0]);
-    chunks_128_f64: f64, 1, __m128d, "avx", |at| _mm_loadu_pd(at[0]);
-    chunks_256_f32: f32, 2, __m256, "avx", |at|
-        _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(_mm_loadu_ps(at[0])), _mm_loadu_ps(at[1]));
-    chunks_256_f64: f64, 2, __m256d, "avx", |at|
-        _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(_mm_loadu_pd(at[0])), _mm_loadu_pd(at[1]));
-    chunks_512_f32: f32, 4, __m512, "avx512f", |at| {
-        let all = _mm512_castps128_ps512(_mm_loadu_ps(at[0]));
-        let all = _mm512_mask_broadcast_f32x4(all, 0x00f0, _mm_loadu_ps(at[1]));
-        let all = _mm512_mask_broadcast_f32x4(all, 0x0f00, _mm_loadu_ps(at[2]));
-        _mm512_mask_broadcast_f32x4(all, 0xf000, _mm_loadu_ps(at[3]))
+    chunks_128_f32: f32, __m128, "avx", |at| _mm_loadu_ps(at(0));
+    chunks_128_f64: f64, __m128d, "avx", |at| _mm_loadu_pd(at(0));
+    chunks_256_f32: f32, __m256, "avx", |at|
+        _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(_mm_loadu_ps(at(0))), _mm_loadu_ps(at(1)));
+    chunks_256_f64: f64, __m256d, "avx", |at|
+        _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(_mm_loadu_pd(at(0))), _mm_loadu_pd(at(1)));
+    chunks_512_f32: f32, __m512, "avx512f", |at| {
+        let all = _mm512_castps128_ps512(_mm_loadu_ps(at(0)));
+        let all = _mm512_mask_broadcast_f32x4(all, 0x00f0, _mm_loadu_ps(at(1)));
+        let all = _mm512_mask_broadcast_f32x4(all, 0x0f00, _mm_loadu_ps(at(2)));
+        _mm512_mask_broadcast_f32x4(all, 0xf000, _mm_loadu_ps(at(3)))
     };
-    chunks_512_f64: f64, 4, __m512d, "avx512f", |at| {
-        let all = _mm512_castps128_ps512(_mm_loadu_ps(at[0].cast()));
-        let all = _mm512_mask_broadcast_f32x4(all, 0x00f0, _mm_loadu_ps(at[1].cast()));
-        let all = _mm512_mask_broadcast_f32x4(all, 0x0f00, _mm_loadu_ps(at[2].cast()));
-        _mm512_castps_pd(_mm512_mask_broadcast_f32x4(all, 0xf000, _mm_loadu_ps(at[3].cast())))
+    chunks_512_f64: f64, __m512d, "avx512f", |at| {
+        let all = _mm512_castps128_ps512(_mm_loadu_ps(at(0).cast()));
+        let all = _mm512_mask_broadcast_f32x4(all, 0x00f0, _mm_loadu_ps(at(1).cast()));
+        let all = _mm512_mask_broadcast_f32x4(all, 0x0f00, _mm_loadu_ps(at(2).cast()));
+        _mm512_castps_pd(_mm512_mask_broadcast_f32x4(all, 0xf000, _mm_loadu_ps(at(3).cast())))
     };
 }
 
@@ -161,20 +164,21 @@ macro_rules! registers {
             }
 
             #[inline(always)]
-            fn load_some(_: Has<Self>, values: &[$T]) -> Self {
+            fn load_some(has: Has<Self>, values: &[$T]) -> Self {
+                if values.is_empty() {
+                    // A load of nothing from where no memory is takes a core a hundred times as long.
+                    return Self::splat(has, 0.0);
+                }
                 // SAFETY: as above; what is read is the slice's, as its length says.
                 unsafe { $some(values.as_ptr(), values.len().min($LEN)) }
             }
 
             #[inline(always)]
-            fn chunks(_: Has<Self>, values: &[$T], starts: &[usize]) -> Self {
+            fn chunks(_: Has<Self>, values: &[$T], places: &Places) -> Self {
                 const VECTOR: usize = 16 / size_of::<$T>();
-                let mut chunks = [values.as_ptr(); $LEN / VECTOR];
-                for (chunk, &start) in chunks.iter_mut().zip(&starts[..$LEN / VECTOR]) {
-                    *chunk = values[start..][..VECTOR].as_ptr();
-                }
-                // SAFETY: as above; what is read is the slices'.
-                unsafe { $chunks(chunks) }
+                assert!(places.last() + VECTOR <= values.len(), "all places are inside");
+                // SAFETY: as above; no place is behind the last one, where there are so many elements.
+                unsafe { $chunks(values.as_ptr(), places.all()) }
             }
 
             #[inline(always)]
