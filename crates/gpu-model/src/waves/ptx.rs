@@ -125,6 +125,12 @@ fn latency(parts: &[&str], of: Latency) -> f64 {
     one * several(parts)
 }
 
+/// The statements of a line, which is one of them but where it is a block: `{.reg .pred p; setp…; @p ld…;}`.
+fn statements(line: &str) -> impl Iterator<Item = &str> {
+    let block = line.strip_prefix('{').and_then(|line| line.strip_suffix('}'));
+    block.unwrap_or(line).split_inclusive(if block.is_some() { ';' } else { '\n' }).map(str::trim)
+}
+
 impl Run {
     /// Whether it does what the other does, several times.
     fn is_several(&self, of: &Self) -> bool {
@@ -174,7 +180,7 @@ impl Text {
     pub fn of(ptx: &str, latency: Latency) -> Self {
         let mut runs = vec![Run::default()];
         let mut flow = Flow::new();
-        for line in ptx.lines().map(str::trim) {
+        for line in ptx.lines().map(str::trim).flat_map(statements) {
             if let Some(label) = line.strip_suffix(':') {
                 runs.push(Run::default());
                 flow.next(Some(label));
