@@ -65,6 +65,8 @@ mod plot;
 mod product;
 #[path = "performance_model/recorded.rs"]
 mod recorded;
+#[path = "performance_model/registers.rs"]
+mod registers;
 #[path = "performance_model/report.rs"]
 mod report;
 #[path = "performance_model/shapes.rs"]

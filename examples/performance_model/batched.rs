@@ -27,25 +27,6 @@ const LEAST: u64 = 528;
 const WORK: usize = 1 << 21;
 const BLOCKS: usize = 16;
 
-/// Registers of a thread, which limit how many blocks are resident, as ptxas says of 9.0.
-fn registers(kernel: &str) -> Option<u32> {
-    Some(match kernel {
-        "linalg_gemm_small_f32" | "linalg_gemm_small_f64" => 80,
-        "linalg_gemm_short_f32" | "linalg_gemm_short_f64" => 128,
-        "linalg_gemm_medium_f32" => 107,
-        "linalg_gemm_low_f32" => 101,
-        "linalg_gemm_flat_f32" => 79,
-        "linalg_gemm_tensor_medium_f64" => 128,
-        "linalg_gemm_tensor_flat_f64" => 92,
-        "linalg_gemm_tensor_halves_f64" => 88,
-        "tensor_bf16" => 128,
-        "tensor_tf32" => 125,
-        "tensor_thin_bf16" => 121,
-        "tensor_thin_tf32" => 122,
-        _ => return None,
-    })
-}
-
 /// Bytes of an element.
 fn bytes(shape: Shape) -> usize {
     match shape.element {
@@ -114,7 +95,6 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
                 scale((&launch, of_part / 2.0), (&launch, of_part), shape.count as f64, None)?.counts;
             let [operations, moved] = demand(shape);
             all.operations = operations;
-            all.registers = registers(&all.kernel);
             if shape.element == "f32" {
                 multiply_adds(&mut all);
             }

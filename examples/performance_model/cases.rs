@@ -22,6 +22,7 @@ use gpu_sim::{Config, Report};
 use gpu_examples::predicted::{Counted, side_by_side};
 
 use super::counter::Known;
+use super::registers::registers;
 use super::{product, steps};
 
 /// Elements that are simulated at most; counts of more are scaled from those of as many and of half of them.
@@ -139,6 +140,7 @@ pub struct Counting {
     /// sparse system is the longest.
     pub far: [Cycles; 2],
     texts: HashMap<&'static str, Kernel>,
+    registers: HashMap<&'static str, u32>,
     /// What was simulated to scale from: of cases, with the bytes that they move, and of subjects.
     cases: Known<[(Vec<Counts>, u64); 2]>,
     pub subjects: Known<Vec<Vec<Counts>>>,
@@ -155,7 +157,8 @@ impl Counting {
         let (cases, subjects) = (Known::default(), Known::default());
         let waves = device.waves()?;
         let far = [waves.l2_latency, waves.memory_latency];
-        Ok(Self { caches, l2, latency, far, texts: texts()?, cases, subjects })
+        let (texts, registers) = (texts()?, registers());
+        Ok(Self { caches, l2, latency, far, texts, registers, cases, subjects })
     }
 
     /// What simulations took that were not made again since this was asked last: on the clock, and of all processors.
@@ -175,12 +178,18 @@ impl Counting {
     /// # Errors
     /// Counts that contradict each other.
     pub fn read(&self, report: &Report) -> Result<Counts, gpu_model::Error> {
-        match self.texts.get(report.kernel.as_str()) {
+        let counts = match self.texts.get(report.kernel.as_str()) {
             Some((ptx, text)) => {
                 simulated::counts_with(report, text.get_or_init(|| Text::of(ptx, self.latency)))
             }
             None => simulated::counts(report),
-        }
+        };
+        counts.map(|counts| self.with_registers(counts))
+    }
+
+    /// A launch with its kernel's registers, where they are known.
+    fn with_registers(&self, counts: Counts) -> Counts {
+        Counts { registers: self.registers.get(counts.kernel.as_str()).copied(), ..counts }
     }
 
     /// What a simulated device has launched since it was asked last.
@@ -204,7 +213,8 @@ impl Counting {
             let known = self.texts.get(report.kernel.as_str());
             let (ptx, text) = known.ok_or_else(|| format!("the text of {} is not known", report.kernel))?;
             let text = text.get_or_init(|| Text::of(ptx, self.latency));
-            simulated::counts_with_pipes(report, text, mma).map_err(|error| error.to_string())
+            let counts = simulated::counts_with_pipes(report, text, mma).map_err(|error| error.to_string())?;
+            Ok(self.with_registers(counts))
         };
         let launches = simulator.take_reports().iter().map(read).collect::<Result<Vec<_>, String>>()?;
         Ok(simulator.take_fills().into_iter().map(simulated::fill).chain(launches).collect())

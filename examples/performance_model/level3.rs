@@ -39,14 +39,6 @@ fn layouts(shape: Shape, k: usize) -> Result<[Layout; 2], gpu_linalg::Error> {
     Ok([wider(a)?, wider(Layout::row_major(n, n)?)?])
 }
 
-/// Registers of a thread where they limit how many blocks are resident, as ptxas says of 9.0.
-fn registers(kernel: Kernel) -> Option<u32> {
-    match kernel {
-        Kernel::Large => Some(244),
-        _ => None,
-    }
-}
-
 /// A launch whose sampled blocks are in the triangle, where all that are not end at once: of a square of tiles half
 /// are, and those on the diagonal.
 fn working(launch: Counts, is_folded: bool) -> Counts {
@@ -102,7 +94,6 @@ pub fn count(shape: Shape, counting: &Counting) -> Result<Counted, Box<dyn Error
                 one.operations = demand(shape)[0];
                 if bytes == 4 {
                     multiply_adds(one);
-                    one.registers = registers(plan.kernel);
                 }
                 let elements = (n * n / 2) as f64;
                 let read = side_by_side_read(one, elements, k, bytes, multiprocessors);
