@@ -29,6 +29,8 @@ pub struct Part {
     chain: f64,
     /// What each level takes.
     levels: BTreeMap<String, f64>,
+    /// What it was predicted from.
+    counts: Counts,
 }
 
 fn microseconds(time: Seconds) -> f64 {
@@ -52,6 +54,7 @@ impl Part {
             latency: microseconds(found.latency),
             chain: microseconds(found.chain),
             levels: levels.map(|(level, time)| (level.to_string(), microseconds(*time))).collect(),
+            counts: counts.clone(),
         }
     }
 }
