@@ -187,6 +187,12 @@ impl Counting {
         counts.map(|counts| self.with_registers(counts))
     }
 
+    /// The kernels whose text is known.
+    #[cfg(test)]
+    pub fn kernels(&self) -> impl Iterator<Item = &'static str> {
+        self.texts.keys().copied()
+    }
+
     /// A launch with its kernel's registers, where they are known.
     fn with_registers(&self, counts: Counts) -> Counts {
         Counts { registers: self.registers.get(counts.kernel.as_str()).copied(), ..counts }
@@ -213,7 +219,8 @@ impl Counting {
             let known = self.texts.get(report.kernel.as_str());
             let (ptx, text) = known.ok_or_else(|| format!("the text of {} is not known", report.kernel))?;
             let text = text.get_or_init(|| Text::of(ptx, self.latency));
-            let counts = simulated::counts_with_pipes(report, text, mma).map_err(|error| error.to_string())?;
+            let counts =
+                simulated::counts_with_pipes(report, text, mma).map_err(|error| error.to_string())?;
             Ok(self.with_registers(counts))
         };
         let launches = simulator.take_reports().iter().map(read).collect::<Result<Vec<_>, String>>()?;

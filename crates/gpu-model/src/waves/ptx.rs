@@ -156,7 +156,7 @@ impl Run {
 pub struct Text(Vec<Run>);
 
 impl Text {
-    /// That of PTX, line by line.
+    /// That of PTX, line by line; a line may be a block of statements.
     ///
     /// ```
     /// use gpu_model::units::Cycles;

@@ -73,6 +73,26 @@ fn what_an_unrolled_loop_leaves_over_is_nothing() {
     assert_eq!(found(one).waits, 100.0);
 }
 
+/// A load behind a guard, on a line with it: it counts, is waited for, and has a comparison before it.
+#[test]
+fn a_block_on_a_line_is_its_statements() {
+    let block = "{.reg .pred p;setp.lt.u32 p,r1,r2;@p ld.global.nc.b32 r3,[d1];}";
+    let lines = ".reg .pred p;\nsetp.lt.u32 p,r1,r2;\n@p ld.global.nc.b32 r3,[d1];";
+    let executed = [((What::GlobalLoad, 4), 10.0), ((What::GlobalStore, 4), 10.0)];
+    let found = |load: &str| {
+        let text = format!("{load}\nadd.s32 r4,r3,1;\nst.global.b32 [d2],r4;");
+        Text::of(&text, LATENCY).executed(&executed, 10.0)
+    };
+    assert_eq!(found(block), found(lines));
+    assert_eq!((found(block).arithmetic, found(block).waits), (20.0, 10.0));
+    // What stands in braces within a statement does not end it.
+    assert_eq!(
+        statements("{.reg .b32 t;mov.b64 {t,r1},d1;}").collect::<Vec<_>>(),
+        [".reg .b32 t;", "mov.b64 {t,r1},d1;"]
+    );
+    assert_eq!(statements("add.s32 r0,r0,1;").collect::<Vec<_>>(), ["add.s32 r0,r0,1;"]);
+}
+
 #[test]
 fn nothing_counted_is_nothing_computed() {
     let executed = [((What::GlobalStore, 4), 1.0)];
