@@ -8,7 +8,6 @@ mod launch;
 mod pack;
 mod panel;
 mod skyline;
-mod slender;
 pub(crate) mod solve;
 mod thin;
 mod tile;

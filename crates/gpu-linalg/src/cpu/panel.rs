@@ -4,7 +4,6 @@ use core::ops::Range;
 
 use super::lanes::{Has, Lanes, Registers, TURNED};
 use super::pack::pack;
-use super::slender;
 use super::tile::Tile;
 use crate::matrix::Layout;
 use crate::plan::gemm::Split;
@@ -62,9 +61,6 @@ impl<T: Registers> Panel<'_, T> {
         buffers: &mut Buffers<T>,
         c: &mut [&mut [T]],
     ) {
-        if slender::compute(self, has, &mut buffers.a, c) {
-            return;
-        }
         let n = N * V::LEN;
         for columns in blocks(0..self.columns, COLUMNS / n * n) {
             for part in self.split.ranges(self.depth) {

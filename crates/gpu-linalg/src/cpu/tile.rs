@@ -213,7 +213,7 @@ fn write<T, V: Lanes<T>, const M: usize, const N: usize>(tile: &[[V; N]; M], mem
 
 /// [`finish`] of a register's elements, or of the first of them where `c` has fewer.
 #[inline(always)]
-pub(super) fn finish_some<T: Float, V: Lanes<T>>(has: Has<V>, (alpha, beta): (T, T), sums: V, c: &mut [T]) {
+fn finish_some<T: Float, V: Lanes<T>>(has: Has<V>, (alpha, beta): (T, T), sums: V, c: &mut [T]) {
     if c.len() < V::LEN {
         let mut few = [T::ZERO; MOST_LANES];
         sums.store(&mut few);

@@ -27,33 +27,6 @@ impl<V> Clone for Has<V> {
 
 impl<V> Copy for Has<V> {}
 
-/// 16 bytes of a register, at most so often.
-pub(super) const MOST_CHUNKS: usize = 4;
-
-/// Where each 16 bytes of a register begin.
-#[derive(Clone, Copy, Default)]
-pub struct Places {
-    all: [usize; MOST_CHUNKS],
-    last: usize,
-}
-
-impl Places {
-    /// Of a register of as many 16 bytes, or of fewer.
-    pub(super) fn new(all: [usize; MOST_CHUNKS]) -> Self {
-        Self { all, last: all.into_iter().max().unwrap_or_default() }
-    }
-
-    /// The last one of all.
-    pub(super) fn last(&self) -> usize {
-        self.last
-    }
-
-    /// All of them.
-    pub(super) fn all(&self) -> &[usize; MOST_CHUNKS] {
-        &self.all
-    }
-}
-
 /// A register of some elements. In functions that are not compiled for its instructions it is right, and slow.
 pub trait Lanes<T>: Copy {
     /// Elements of it.
@@ -85,12 +58,6 @@ pub trait Lanes<T>: Copy {
 
     /// The elements of `values`, and zeros behind them where there are fewer.
     fn load_some(has: Has<Self>, values: &[T]) -> Self;
-
-    /// Of every 16 bytes those of `values` from its place on.
-    ///
-    /// # Panics
-    /// If there are fewer elements behind the last place.
-    fn chunks(has: Has<Self>, values: &[T], places: &Places) -> Self;
 
     /// Of every 16 bytes: the even elements of this register's and of the other's, and the odd ones of both.
     fn halves(self, other: Self) -> (Self, Self);
@@ -214,12 +181,6 @@ impl<T: Float, const N: usize> Lanes<T> for Portable<T, N> {
         let mut some = [T::ZERO; N];
         some.iter_mut().zip(values).for_each(|(some, &value)| *some = value);
         Self(some)
-    }
-
-    #[inline(always)]
-    fn chunks(_: Has<Self>, values: &[T], places: &Places) -> Self {
-        let vector = 16 / size_of::<T>();
-        Self(core::array::from_fn(|lane| values[places.all[lane / vector] + lane % vector]))
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{Has, Lanes, MOST_CHUNKS, Places, TURNED};
+use super::{Has, Lanes, TURNED};
 
 /// [`super::Registers::turn`], with what every such machine has.
 #[inline(always)]
@@ -77,50 +77,10 @@ some! {
         _mm_maskload_pd(values, _mm_loadu_si128(MASK_64.as_ptr().add(4 - len).cast()));
 }
 
-// A register of 16 bytes from each place behind `values`.
-//
-// # Safety of each
-// The machine has the instructions, and there are as many bytes at each place.
-macro_rules! chunks {
-    ($($name:ident: $T:ty, $Register:ident, $features:literal, |$at:ident| $load:expr;)*) => { $(
-        #[target_feature(enable = $features)]
-        #[inline]
-        unsafe fn $name(values: *const $T, places: &[usize; MOST_CHUNKS]) -> $Register {
-            // SAFETY: the caller's promise.
-            unsafe {
-                let $at = |number: usize| values.add(places[number]);
-                $load
-            }
-        }
-    )* };
-}
-
-chunks! {
-    chunks_128_f32: f32, __m128, "avx", |at| _mm_loadu_ps(at(0));
-    chunks_128_f64: f64, __m128d, "avx", |at| _mm_loadu_pd(at(0));
-    chunks_256_f32: f32, __m256, "avx", |at|
-        _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(_mm_loadu_ps(at(0))), _mm_loadu_ps(at(1)));
-    chunks_256_f64: f64, __m256d, "avx", |at|
-        _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(_mm_loadu_pd(at(0))), _mm_loadu_pd(at(1)));
-    chunks_512_f32: f32, __m512, "avx512f", |at| {
-        let all = _mm512_castps128_ps512(_mm_loadu_ps(at(0)));
-        let all = _mm512_mask_broadcast_f32x4(all, 0x00f0, _mm_loadu_ps(at(1)));
-        let all = _mm512_mask_broadcast_f32x4(all, 0x0f00, _mm_loadu_ps(at(2)));
-        _mm512_mask_broadcast_f32x4(all, 0xf000, _mm_loadu_ps(at(3)))
-    };
-    chunks_512_f64: f64, __m512d, "avx512f", |at| {
-        let all = _mm512_castps128_ps512(_mm_loadu_ps(at(0).cast()));
-        let all = _mm512_mask_broadcast_f32x4(all, 0x00f0, _mm_loadu_ps(at(1).cast()));
-        let all = _mm512_mask_broadcast_f32x4(all, 0x0f00, _mm_loadu_ps(at(2).cast()));
-        _mm512_castps_pd(_mm512_mask_broadcast_f32x4(all, 0xf000, _mm_loadu_ps(at(3).cast())))
-    };
-}
-
 macro_rules! registers {
     ($(
         $Register:ident of $T:ty, $LEN:literal: $set:ident, $load:ident, $store:ident,
-        $mul_add:ident, $mul:ident, $add:ident, $some:ident, $chunks:ident,
-        $even:expr, $odd:expr;
+        $mul_add:ident, $mul:ident, $add:ident, $some:ident, $even:expr, $odd:expr;
     )*) => { $(
         impl Lanes<$T> for $Register {
             const LEN: usize = $LEN;
@@ -174,14 +134,6 @@ macro_rules! registers {
             }
 
             #[inline(always)]
-            fn chunks(_: Has<Self>, values: &[$T], places: &Places) -> Self {
-                const VECTOR: usize = 16 / size_of::<$T>();
-                assert!(places.last() + VECTOR <= values.len(), "all places are inside");
-                // SAFETY: as above; no place is behind the last one, where there are so many elements.
-                unsafe { $chunks(values.as_ptr(), places.all()) }
-            }
-
-            #[inline(always)]
             fn halves(self, other: Self) -> (Self, Self) {
                 // SAFETY: as above, or there would be no such register.
                 unsafe { ($even(self, other), $odd(self, other)) }
@@ -192,21 +144,15 @@ macro_rules! registers {
 
 registers! {
     __m512 of f32, 16: _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps,
-        _mm512_fmadd_ps, _mm512_mul_ps, _mm512_add_ps, some_512_f32, chunks_512_f32,
-        _mm512_shuffle_ps::<EVEN>, _mm512_shuffle_ps::<ODD>;
+        _mm512_fmadd_ps, _mm512_mul_ps, _mm512_add_ps, some_512_f32, _mm512_shuffle_ps::<EVEN>, _mm512_shuffle_ps::<ODD>;
     __m512d of f64, 8: _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd,
-        _mm512_fmadd_pd, _mm512_mul_pd, _mm512_add_pd, some_512_f64, chunks_512_f64,
-        _mm512_unpacklo_pd, _mm512_unpackhi_pd;
+        _mm512_fmadd_pd, _mm512_mul_pd, _mm512_add_pd, some_512_f64, _mm512_unpacklo_pd, _mm512_unpackhi_pd;
     __m256 of f32, 8: _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps,
-        _mm256_fmadd_ps, _mm256_mul_ps, _mm256_add_ps, some_256_f32, chunks_256_f32,
-        _mm256_shuffle_ps::<EVEN>, _mm256_shuffle_ps::<ODD>;
+        _mm256_fmadd_ps, _mm256_mul_ps, _mm256_add_ps, some_256_f32, _mm256_shuffle_ps::<EVEN>, _mm256_shuffle_ps::<ODD>;
     __m256d of f64, 4: _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd,
-        _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd, some_256_f64, chunks_256_f64,
-        _mm256_unpacklo_pd, _mm256_unpackhi_pd;
+        _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd, some_256_f64, _mm256_unpacklo_pd, _mm256_unpackhi_pd;
     __m128 of f32, 4: _mm_set1_ps, _mm_loadu_ps, _mm_storeu_ps,
-        _mm_fmadd_ps, _mm_mul_ps, _mm_add_ps, some_128_f32, chunks_128_f32,
-        _mm_shuffle_ps::<EVEN>, _mm_shuffle_ps::<ODD>;
+        _mm_fmadd_ps, _mm_mul_ps, _mm_add_ps, some_128_f32, _mm_shuffle_ps::<EVEN>, _mm_shuffle_ps::<ODD>;
     __m128d of f64, 2: _mm_set1_pd, _mm_loadu_pd, _mm_storeu_pd,
-        _mm_fmadd_pd, _mm_mul_pd, _mm_add_pd, some_128_f64, chunks_128_f64,
-        _mm_unpacklo_pd, _mm_unpackhi_pd;
+        _mm_fmadd_pd, _mm_mul_pd, _mm_add_pd, some_128_f64, _mm_unpacklo_pd, _mm_unpackhi_pd;
 }
