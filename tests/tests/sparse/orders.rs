@@ -64,7 +64,7 @@ fn ordered(
     let (mut keys, mut counts) =
         (device.alloc::<u8>(host.rows).unwrap(), device.zeroed::<u32>(groups as usize).unwrap());
     let mut by_tile = device.alloc::<u32>((many * blocks * WARPS) as usize).unwrap();
-    let launch = LaunchConfig::linear(blocks, THREADS).shared(order_narrow::shared_bytes(many));
+    let launch = LaunchConfig::linear(blocks, THREADS).shared(order_narrow::count_bytes(many));
     // SAFETY: the simulator checks every access.
     unsafe {
         let to = (&mut keys, &mut counts, &mut by_tile);
@@ -77,6 +77,7 @@ fn ordered(
     // SAFETY: as above.
     unsafe {
         let arguments = (&keys, &starts, &mut order, rows, many, tile);
+        let launch = launch.shared(order_narrow::order_bytes(many));
         stream.launch::<order_narrow::sparse_order_narrow>(launch, arguments).unwrap();
     }
     (counts.to_vec().unwrap(), order.to_vec().unwrap())

@@ -145,7 +145,7 @@ pub(crate) fn groups_by_tile<T: Element>(
     assert!(
         many <= order_narrow::MOST_KEYS && by_tile.len() == (many * blocks * order_narrow::WARPS) as usize
     );
-    let launch = LaunchConfig::linear(blocks, THREADS).shared(order_narrow::shared_bytes(many));
+    let launch = LaunchConfig::linear(blocks, THREADS).shared(order_narrow::count_bytes(many));
     let arguments =
         (a.offsets, a.indices, levels, keys, counts, by_tile, shape, count, classes, tile, diagonals);
     // SAFETY: the matrix was checked, and there is a level and a key for each of its rows, and a word for each key and
@@ -165,7 +165,7 @@ pub(crate) fn order_by_tile(
     assert_eq!(keys.len(), rows.len());
     let (len, blocks) = (keys.len() as u32, plan::blocks(keys.len() as u32, tile));
     let many = starts.len() as u32 / (blocks * order_narrow::WARPS);
-    let launch = LaunchConfig::linear(blocks, THREADS).shared(order_narrow::shared_bytes(many));
+    let launch = LaunchConfig::linear(blocks, THREADS).shared(order_narrow::order_bytes(many));
     // SAFETY: the keys are less than so many, and the starts are the sums of their counts, so that each row has a place
     // of its own.
     unsafe {
