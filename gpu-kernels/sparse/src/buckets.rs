@@ -433,36 +433,24 @@ pub fn sparse_from_buckets(
         let (mut entries, mut found) = ([0; AT_ONCE], [[0; RECORD as usize]; AT_ONCE]);
         let place_of = |row: usize| base + thread + THREADS * row as u32;
         unroll::<AT_ONCE>(|row| {
-            if in_slots && place_of(row) < len {
-                entries[row] = slots.read(place_of(row)) as u32;
-            }
-        });
-        unroll::<AT_ONCE>(|row| {
-            if !in_slots && place_of(row) < len {
-                entries[row] = rows.read(place_of(row));
+            let place = place_of(row);
+            if place < len {
+                entries[row] = if in_slots { slots.read(place) as u32 } else { rows.read(place) };
             }
         });
         // There is a record for those beyond the last as well: the first.
         unroll::<AT_ONCE>(|row| {
             found[row] = records.offset(RECORD as u64 * entries[row] as u64).read_only_vec(0);
         });
-        if split.words > 1 {
-            unroll::<AT_ONCE>(|row| {
-                if place_of(row) < len {
-                    let value = [found[row][2], found[row][3]];
-                    values.offset(2 * place_of(row) as u64).write_streaming_vec(0, value);
-                }
-            });
-        } else {
-            unroll::<AT_ONCE>(|row| {
-                if place_of(row) < len {
-                    values.write_streaming(place_of(row), found[row][2]);
-                }
-            });
-        }
         unroll::<AT_ONCE>(|row| {
-            if place_of(row) < len {
-                rows.write_streaming(place_of(row), found[row][1]);
+            let place = place_of(row);
+            if place < len {
+                rows.write_streaming(place, found[row][1]);
+                if split.words > 1 {
+                    values.offset(2 * place as u64).write_streaming_vec(0, [found[row][2], found[row][3]]);
+                } else {
+                    values.write_streaming(place, found[row][2]);
+                }
             }
         });
         base += ROUND;

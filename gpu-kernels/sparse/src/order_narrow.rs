@@ -45,9 +45,14 @@ pub const fn count_bytes(keys: u32) -> u32 {
     SharedLayout::new().array::<u32>(WARPS * COPIES * keys).bytes()
 }
 
-/// The same of [`sparse_order_narrow()`].
+/// The same in [`sparse_order_narrow()`], where keys are so few that there is room.
+const fn copies(keys: u32) -> u32 {
+    if keys <= 96 { COPIES } else { 1 }
+}
+
+/// Bytes of dynamic shared memory of a block of [`sparse_order_narrow()`] with so many keys.
 pub const fn order_bytes(keys: u32) -> u32 {
-    let layout = SharedLayout::new().array::<u32>(WARPS * keys).array::<u32>(WARPS * keys);
+    let layout = SharedLayout::new().array::<u32>(WARPS * copies(keys) * keys).array::<u32>(WARPS * keys);
     layout.array::<u16>(WARPS * BATCH).array::<u8>(WARPS * BATCH).bytes()
 }
 
@@ -129,10 +134,12 @@ pub fn sparse_groups_narrow(
         let (mut of_block, mut warp) = (0, 0);
         while warp < WARPS {
             warp = rolled(warp);
-            let mut rows = 0;
-            unroll::<{ COPIES as usize }>(|copy| {
-                rows += counters.read((warp * COPIES + copy as u32) * many + key);
-            });
+            let (mut rows, mut copy) = (0, 0);
+            while copy < COPIES {
+                copy = rolled(copy);
+                rows += counters.read((warp * COPIES + copy) * many + key);
+                copy += 1;
+            }
             by_tile.write(key * tiles + block_idx_x() * WARPS + warp, rows);
             of_block += rows;
             warp += 1;
@@ -163,7 +170,8 @@ pub fn sparse_order_narrow(
     let (thread, lane) = (thread_idx_x(), warp::lane_id());
     let warp = thread / 32;
     // Of each key: rows of a batch before the next one, and where in the order the batch's first slot would be.
-    let counters = memory.array::<u32>(WARPS * many).offset(warp * many);
+    let copies = copies(many);
+    let counters = memory.array::<u32>(WARPS * copies * many).offset(warp * copies * many);
     let goals = memory.array::<u32>(WARPS * many).offset(warp * many);
     // The batch's rows in their order, and the keys of its rows.
     let slots = memory.array::<u16>(WARPS * BATCH).offset(warp * BATCH);
@@ -186,30 +194,44 @@ pub fn sparse_order_narrow(
             keep_rolled();
             // Behind the rows of the batch before.
             goals.write(key, goals.read(key).wrapping_add(counters.read(key)));
-            counters.write(key, 0);
+            let mut counter = key;
+            while counter < copies * many {
+                keep_rolled();
+                counters.write(counter, 0);
+                counter += many;
+            }
             key += 32;
         }
         sync_warp(FULL);
+        let own = counters.offset(lane % copies * many);
         let mut at = lane;
         while at < len {
             keep_rolled();
-            let of_rows: [u8; AT_ONCE] =
-                core::array::from_fn(|line| keys.read_only_below(base + at + 32 * line as u32, end, 0));
-            unroll::<AT_ONCE>(|line| {
+            // Behind the last row it is that again.
+            let of_rows = [0, 32].map(|line| {
+                let row = base + at + line;
+                keys.read_only(if row < end { row } else { end - 1 })
+            });
+            unroll::<2>(|line| {
                 let at = at + 32 * line as u32;
                 if at < len {
                     of_batch.write(at, of_rows[line]);
-                    counters.atomic(of_rows[line] as u32).fetch_add(1, Ordering::Relaxed, Scope::Block);
+                    own.atomic(of_rows[line] as u32).fetch_add(1, Ordering::Relaxed, Scope::Block);
                 }
             });
-            at += STEP;
+            at += 64;
         }
         sync_warp(FULL);
         let (mut before, mut some) = (0, 0);
         while some < many {
             keep_rolled();
             let key = some + lane;
-            let count = if key < many { counters.read(key) } else { 0 };
+            let (mut count, mut counter) = (0, key);
+            while key < many && counter < copies * many {
+                keep_rolled();
+                count += counters.read(counter);
+                counter += many;
+            }
             let up_to = inclusive_scan(count, |a, b| a + b);
             if key < many {
                 let start = before + up_to - count;
@@ -231,9 +253,8 @@ pub fn sparse_order_narrow(
             let peers = peers_of(&of_rows, u32::BITS - (many - 1).leading_zeros());
             place(counters, &of_rows, &peers, &mut places);
             unroll::<AT_ONCE>(|line| {
-                let at = at + lane + 32 * line as u32;
-                if at < len {
-                    slots.write(places[line], at as u16);
+                if of_rows[line] != NONE {
+                    slots.write(places[line], (at + lane) as u16 + 32 * line as u16);
                 }
             });
             at += STEP;
