@@ -45,14 +45,9 @@ pub const fn count_bytes(keys: u32) -> u32 {
     SharedLayout::new().array::<u32>(WARPS * COPIES * keys).bytes()
 }
 
-/// The same in [`sparse_order_narrow()`], where keys are so few that there is room.
-const fn copies(keys: u32) -> u32 {
-    if keys <= 96 { COPIES } else { 1 }
-}
-
-/// Bytes of dynamic shared memory of a block of [`sparse_order_narrow()`] with so many keys.
+/// The same of [`sparse_order_narrow()`].
 pub const fn order_bytes(keys: u32) -> u32 {
-    let layout = SharedLayout::new().array::<u32>(WARPS * copies(keys) * keys).array::<u32>(WARPS * keys);
+    let layout = SharedLayout::new().array::<u32>(WARPS * keys).array::<u32>(WARPS * keys);
     layout.array::<u16>(WARPS * BATCH).array::<u8>(WARPS * BATCH).bytes()
 }
 
@@ -170,8 +165,7 @@ pub fn sparse_order_narrow(
     let (thread, lane) = (thread_idx_x(), warp::lane_id());
     let warp = thread / 32;
     // Of each key: rows of a batch before the next one, and where in the order the batch's first slot would be.
-    let copies = copies(many);
-    let counters = memory.array::<u32>(WARPS * copies * many).offset(warp * copies * many);
+    let counters = memory.array::<u32>(WARPS * many).offset(warp * many);
     let goals = memory.array::<u32>(WARPS * many).offset(warp * many);
     // The batch's rows in their order, and the keys of its rows.
     let slots = memory.array::<u16>(WARPS * BATCH).offset(warp * BATCH);
@@ -194,16 +188,10 @@ pub fn sparse_order_narrow(
             keep_rolled();
             // Behind the rows of the batch before.
             goals.write(key, goals.read(key).wrapping_add(counters.read(key)));
-            let mut counter = key;
-            while counter < copies * many {
-                keep_rolled();
-                counters.write(counter, 0);
-                counter += many;
-            }
+            counters.write(key, 0);
             key += 32;
         }
         sync_warp(FULL);
-        let own = counters.offset(lane % copies * many);
         let mut at = lane;
         while at < len {
             keep_rolled();
@@ -216,7 +204,7 @@ pub fn sparse_order_narrow(
                 let at = at + 32 * line as u32;
                 if at < len {
                     of_batch.write(at, of_rows[line]);
-                    own.atomic(of_rows[line] as u32).fetch_add(1, Ordering::Relaxed, Scope::Block);
+                    counters.atomic(of_rows[line] as u32).fetch_add(1, Ordering::Relaxed, Scope::Block);
                 }
             });
             at += 64;
@@ -226,12 +214,7 @@ pub fn sparse_order_narrow(
         while some < many {
             keep_rolled();
             let key = some + lane;
-            let (mut count, mut counter) = (0, key);
-            while key < many && counter < copies * many {
-                keep_rolled();
-                count += counters.read(counter);
-                counter += many;
-            }
+            let count = if key < many { counters.read(key) } else { 0 };
             let up_to = inclusive_scan(count, |a, b| a + b);
             if key < many {
                 let start = before + up_to - count;
