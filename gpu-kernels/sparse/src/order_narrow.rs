@@ -196,18 +196,18 @@ pub fn sparse_order_narrow(
         while at < len {
             keep_rolled();
             // Behind the last row it is that again.
-            let of_rows = [0, 32].map(|line| {
+            let of_rows = [0, 32, 64].map(|line| {
                 let row = base + at + line;
                 keys.read_only(if row < end { row } else { end - 1 })
             });
-            unroll::<2>(|line| {
+            unroll::<3>(|line| {
                 let at = at + 32 * line as u32;
                 if at < len {
                     of_batch.write(at, of_rows[line]);
                     counters.atomic(of_rows[line] as u32).fetch_add(1, Ordering::Relaxed, Scope::Block);
                 }
             });
-            at += 64;
+            at += 96;
         }
         sync_warp(FULL);
         let (mut before, mut some) = (0, 0);

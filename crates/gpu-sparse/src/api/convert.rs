@@ -214,7 +214,11 @@ pub fn transpose<'a, T: Element>(matrix: impl Into<CsrView<'a, T>>) -> Result<Cs
     }
 }
 
-/// The same, where that is what is fastest: on a device, of entries that are spread over the columns.
+/// Buckets that are looked at before entries go to them.
+const SAMPLED: usize = 4;
+
+/// The same, where that is what is fastest: on a device, of entries that are spread over the columns, but not each tile's
+/// over all of them.
 fn transposed_by_buckets<T: Element>(matrix: &CsrView<'_, T>) -> Result<Option<Csr<T>>, Error> {
     let (rows, columns, len) = (matrix.columns, matrix.rows, matrix.entries());
     let (row_count, entries) = crate::matrix::sizes(rows, len)?;
@@ -231,6 +235,14 @@ fn transposed_by_buckets<T: Element>(matrix: &CsrView<'_, T>) -> Result<Option<C
     buckets::counts(&stream, matrix, split, &mut starts)?;
     let mut scratch = Scratch::new(&stream);
     scan_in_place::<Sum<u32>>(&stream, &mut starts, Options::exclusive(), &mut scratch)?;
+    // Of some buckets in the middle: where each tile's entries start.
+    let tiles = split.tiles() as usize;
+    let first = split.buckets() as usize / 2 * tiles;
+    let mut some = vec![0; (SAMPLED * tiles).min(starts.len() - first)];
+    starts.slice(first..first + some.len()).copy_to(&mut some)?;
+    if !plan::is_near(&some) {
+        return Ok(None);
+    }
     // ---- to buckets, and to columns
     let mut records = device.alloc(buckets::record_words(split))?;
     let largest = buckets::to_buckets(&stream, matrix, split, &starts, &mut records)?;

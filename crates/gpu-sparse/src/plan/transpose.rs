@@ -35,9 +35,29 @@ pub const fn is_even(largest: u32, entries: u32) -> bool {
     largest <= if part > FEW { part } else { FEW }
 }
 
+/// Entries of a tile that go to the same bucket, in the mean at least.
+const TOGETHER: u32 = 64;
+
+/// Whether what a tile has for a bucket, if it has some, is so much that it is written together, from where each of
+/// several tiles' entries start. Where a tile's entries go to all buckets, a sort moves them no slower: 5 M rows of 8 at
+/// random took 3.8 ms on an H200 by buckets and 3.6 by a sort, 2.4 M entries of 89 thousand rows 0.33 and 0.20.
+pub fn is_near(starts: &[u32]) -> bool {
+    let entries = starts.last().zip(starts.first()).map_or(0, |(last, first)| last - first);
+    let parts = starts.windows(2).filter(|ends| ends[0] != ends[1]).count() as u32;
+    // Mutants: without entries there is nothing to be moved.
+    entries >= TOGETHER * parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn near_entries_are_many_of_few_tiles() {
+        assert!(is_near(&[]) && is_near(&[5]) && is_near(&[5, 5, 5]));
+        assert!(is_near(&[0, TOGETHER]) && !is_near(&[0, TOGETHER - 1]));
+        assert!(is_near(&[7, 7, 7 + 2 * TOGETHER, 8 + 2 * TOGETHER]) && !is_near(&[0, 64, 100, 128]));
+    }
 
     #[test]
     fn buckets_have_some_thousand_entries() {
