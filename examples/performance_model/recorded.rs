@@ -78,7 +78,7 @@ pub static SOURCES: [Source; 2] = [
             "27-aligned",
             "27-large",
             "27-batches",
-            "28",
+            "28", "28-sparse",
         ],
         tiles: None,
         known: OnceLock::new(),
