@@ -160,8 +160,8 @@ fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     (factors, of_factors): (&[T], usize),
     (lines, of_lines): (&[T], usize),
 ) {
-    // In registers meanwhile, element by element: a copy of the whole is a call. No closures here: they would be functions
-    // of their own, compiled for the oldest machines.
+    // In registers meanwhile, element by element: a copy of the whole is a call. No closures here: they would be
+    // functions of their own, compiled for the oldest machines.
     let mut sums = [[V::splat(has, T::ZERO); N]; M];
     for i in 0..M {
         for j in 0..N {

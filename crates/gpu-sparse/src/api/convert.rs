@@ -217,8 +217,8 @@ pub fn transpose<'a, T: Element>(matrix: impl Into<CsrView<'a, T>>) -> Result<Cs
 /// Buckets that are looked at before entries go to them.
 const SAMPLED: usize = 4;
 
-/// The same, where that is what is fastest: on a device, of entries that are spread over the columns, but not each tile's
-/// over all of them.
+/// The same, where that is what is fastest: on a device, of entries that are spread over the columns, but not each
+/// tile's over all of them.
 fn transposed_by_buckets<T: Element>(matrix: &CsrView<'_, T>) -> Result<Option<Csr<T>>, Error> {
     let (rows, columns, len) = (matrix.columns, matrix.rows, matrix.entries());
     let (row_count, entries) = crate::matrix::sizes(rows, len)?;

@@ -1,4 +1,4 @@
-//! Sums across lines: the results are side by side, in strips whose sums a first-level cache holds.
+//! Sums across lines: the results are side by side, in strips whose sums a near cache holds.
 
 use gpu_core::vectors::Work;
 use gpu_linalg_kernels::Scalar;
@@ -72,8 +72,8 @@ impl<T: Scalar, const V: usize> Strip<'_, T, V> {
     /// that of the one half as many behind it, and so on. A group's chain is begun where what it is added to is there.
     #[inline(always)]
     fn warp<'m>(&self, (first, count, all): (usize, usize, usize), memory: &'m mut [T::Sum]) -> &'m [T::Sum] {
-        // Which of the memory's strips are in nobody's hands, and which hold the sum of the left one of two halves, by how
-        // many groups these are: 1, 2, 4 and so on.
+        // Which of the memory's strips are in nobody's hands, and which hold the sum of the left one of two halves, by
+        // how many groups these are: 1, 2, 4 and so on.
         let mut free: [usize; WAITING + 1] = core::array::from_fn(|strip| strip);
         let mut frees = (memory.len() / self.len).min(free.len());
         let mut left = [None; WAITING];
