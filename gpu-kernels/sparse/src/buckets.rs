@@ -4,7 +4,7 @@
 //! entries go to their buckets, in their order; then a block for each bucket brings its entries to their columns.
 //!
 //! Both steps place entries in the order in which they stand, so that the rows of a column ascend: the block counts
-//! keys up, warp after warp ([`places`]). Where a bucket's entries of a tile start is known before: a launch counts
+//! keys up, warp after warp (`places`). Where a bucket's entries of a tile start is known before: a launch counts
 //! them for each tile, and the sums of these counts, bucket after bucket and tile after tile, are the places.
 //!
 //! Entries on their way are records of [`RECORD`] words: column, row, and the value's bits. One store writes them, as
