@@ -138,8 +138,8 @@ fn sorted(launches: &mut Vec<Counts>, [_, simulated, all]: [f64; 3]) {
     launches.splice(last..last, std::iter::repeat_n(pass, more));
 }
 
-/// What a transposition of a random structure writes on the way: the records of a bucket come from tiles one by one, and
-/// leave the second-level cache before their sector is whole.
+/// What a transposition of a random structure writes on the way: the records of a bucket come from tiles one by one,
+/// and leave the second-level cache before their sector is whole.
 fn transposed(launches: &mut [Counts], structure: Structure) {
     let is_first = |launch: &&mut Counts| launch.kernel == "sparse_to_buckets";
     if let (Kind::Random, Some(launch)) = (structure.kind, launches.iter_mut().find(is_first)) {

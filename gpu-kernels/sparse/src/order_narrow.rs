@@ -1,8 +1,8 @@
 //! The rows' order where all levels together have few classes.
 //!
-//! A warp has a tile of rows that follow each other, and counters of its own. One launch counts each tile's rows of each
-//! key; the sums of these counts, key after key and tile after tile, say where each tile's rows of a key go; a second
-//! launch brings them there, in their order. So every row is read twice and written once, and no warp waits for
+//! A warp has a tile of rows that follow each other, and counters of its own. One launch counts each tile's rows of
+//! each key; the sums of these counts, key after key and tile after tile, say where each tile's rows of a key go; a
+//! second launch brings them there, in their order. So every row is read twice and written once, and no warp waits for
 //! another. The second launch puts some rows of a tile in order in shared memory first, as what it writes costs as many
 //! sectors of memory as it goes to, not bytes: in the order of their rows 55 million took 0.68 ms on an H200.
 
@@ -64,10 +64,10 @@ fn ends(rows: u32, tile: u32) -> (u32, u32) {
 }
 
 /// A key of 8 bits for each row that ascends as its group does, `classes · (level - 1) + class`, where rows without
-/// entries have the last of so many classes; how many rows each of `groups` groups has, `CLASSES · (level - 1) + class`;
-/// and how many of a tile's rows have each key, key after key: a warp a tile of `tile` rows, in blocks of [`THREADS`],
-/// with [`count_bytes()`]. `counts` is zero before. What the levels say otherwise is taken for the last group. `stored`
-/// is what is known of diagonals: where all of them or none are, no column is read.
+/// entries have the last of so many classes; how many rows each of `groups` groups has, `CLASSES · (level - 1) +
+/// class`; and how many of a tile's rows have each key, key after key: a warp a tile of `tile` rows, in blocks of
+/// [`THREADS`], with [`count_bytes()`]. `counts` is zero before. What the levels say otherwise is taken for the last
+/// group. `stored` is what is known of diagonals: where all of them or none are, no column is read.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_groups_narrow(
     offsets: Global<u32>,

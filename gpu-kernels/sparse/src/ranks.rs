@@ -32,8 +32,9 @@ pub(crate) fn peers_of(keys: &[u32; AT_ONCE], bits: u32) -> [u32; AT_ONCE] {
     peers
 }
 
-/// The places of the warp's keys: what the counter of each says, which is then one more; in the order of the keys. Those
-/// that are [`NONE`] have no places. `peers` are those of [`peers_of()`]; nobody else uses the counters meanwhile.
+/// The places of the warp's keys: what the counter of each says, which is then one more; in the order of the keys.
+/// Those that are [`NONE`] have no places. `peers` are those of [`peers_of()`]; nobody else uses the counters
+/// meanwhile.
 #[device]
 #[inline(always)]
 pub(crate) fn place(

@@ -1,6 +1,7 @@
 //! The CPU: host memory, and streams whose work is done at once. It launches no kernels: primitives run their
 //! reference there.
 
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 mod pages;
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -178,6 +179,7 @@ pub(crate) fn allocate(bytes: usize) -> Result<*mut u8> {
     unsafe {
         let memory = start.add(ahead);
         memory.sub(1).write(ahead as u8);
+        #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
         pages::ask_for_large(memory, bytes);
         Ok(memory)
     }

@@ -150,8 +150,8 @@ fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     step.is_last
 }
 
-/// Adds to each of `M` lines of a tile, k after k, the product of a factor and a line of `N` registers; from one k to the
-/// next factors and lines are as many elements apart as is said beside them.
+/// Adds to each of `M` lines of a tile, k after k, the product of a factor and a line of `N` registers; from one k to
+/// the next factors and lines are as many elements apart as is said beside them.
 #[inline(always)]
 fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     has: Has<V>,

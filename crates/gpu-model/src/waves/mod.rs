@@ -146,8 +146,8 @@
 //! With memory as a queue in turns of loops, and with texts' divisions, runs and order as they are now, these are 5.3
 //! and 18.0, 4.8 and 24.0, 12.4 and 27.9; on the H100 5.2 and 26.9, 6.3 and 22.9, 13.2 and 28.3. All rows were in view.
 //!
-//! With loads that stand in a block on a line of the text, and the registers of all kernels, these are 5.2 and 18.1, 5.0
-//! and 21.5, 12.8 and 27.9; on the H100 4.8 and 26.9, 5.5 and 23.1, 12.9 and 28.3. All rows were in view.
+//! With loads that stand in a block on a line of the text, and the registers of all kernels, these are 5.2 and 18.1,
+//! 5.0 and 21.5, 12.8 and 27.9; on the H100 4.8 and 26.9, 5.5 and 23.1, 12.9 and 28.3. All rows were in view.
 //!
 //! Families with programs of their own came before that, with [`Pipes`] and the tensor cores, which are 0 for all rows
 //! above: their errors, and what was changed with them in view, are in this crate's README.

@@ -268,8 +268,8 @@ impl Text {
         all
     }
 
-    /// How often each run was executed, which is `at_most` what it makes of that; what leads to others as often as they,
-    /// if that is asked for.
+    /// How often each run was executed, which is `at_most` what it makes of that; what leads to others as often as
+    /// they, if that is asked for.
     fn often(&self, executed: &[(Kind, f64)], leads: bool, at_most: impl Fn(&Run, f64) -> f64) -> Vec<f64> {
         let total = |kind| executed.iter().find(|(known, _)| *known == kind).map_or(0.0, |(_, count)| *count);
         let mut kinds: Vec<(Kind, f64)> = Vec::new();

@@ -38,8 +38,8 @@ pub(crate) fn counts<T: Element>(
     expect(a, split);
     assert_eq!(counts.len(), words(split));
     let launch = LaunchConfig::linear(split.tiles(), THREADS).shared(split.count_bytes());
-    // SAFETY: the matrix was checked, so that its columns are in the buckets; there is a count for each of them and each
-    // tile, and one behind.
+    // SAFETY: the matrix was checked, so that its columns are in the buckets; there is a count for each of them and
+    // each tile, and one behind.
     unsafe { stream.launch::<sparse_bucket_counts>(launch, (a.indices, counts, split))? };
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! How a transposition is cut, from sizes alone.
+//! How a transposition is cut, and whether by buckets.
 
 use gpu_sparse_kernels::buckets::{MOST_BUCKETS, ROUND, SHIFTS, Split, most_slots};
 
-/// Blocks among which the entries of matrices are dealt out that are too small for whole tiles and buckets: four on each
-/// of 132 multiprocessors.
+/// Blocks among which the entries of matrices are dealt out that are too small for whole tiles and buckets: four on
+/// each of 132 multiprocessors.
 const BLOCKS: u32 = 4 * 132;
 /// The most entries of a tile.
 const MOST_OF_TILE: u32 = 1 << 15;
@@ -39,8 +39,8 @@ pub const fn is_even(largest: u32, entries: u32) -> bool {
 const TOGETHER: u32 = 64;
 
 /// Whether what a tile has for a bucket, if it has some, is so much that it is written together, from where each of
-/// several tiles' entries start. Where a tile's entries go to all buckets, a sort moves them no slower: 5 M rows of 8 at
-/// random took 3.8 ms on an H200 by buckets and 3.6 by a sort, 2.4 M entries of 89 thousand rows 0.33 and 0.20.
+/// several tiles' entries start. Where a tile's entries go to all buckets, a sort moves them no slower: 5 M rows of 8
+/// at random took 3.8 ms on an H200 by buckets and 3.6 by a sort, 2.4 M entries of 89 thousand rows 0.33 and 0.20.
 pub fn is_near(starts: &[u32]) -> bool {
     let entries = starts.last().zip(starts.first()).map_or(0, |(last, first)| last - first);
     let parts = starts.windows(2).filter(|ends| ends[0] != ends[1]).count() as u32;

@@ -4,10 +4,11 @@ use gpu_core::vectors::Work;
 use gpu_linalg_kernels::Scalar;
 use gpu_std::float::Float;
 
-use super::Across;
+use super::{Across, WAITING, group_at};
 
-/// Bytes of a strip's sums, at most: of those a warp of 32 groups has six at a time, which the second-level cache holds.
-/// In narrower ones memory is read in shorter stretches: 4096² `f32` took a core 2.6 ms, and 3.0 with 4096 bytes.
+/// Bytes of a strip's sums, at most: of those a warp of 32 groups has six at a time, which the second-level cache
+/// holds. In narrower ones memory is read in shorter stretches: 4096² `f32` took a core 2.6 ms, and 3.0 with 4096
+/// bytes.
 const STRIP_BYTES: usize = 16_384;
 /// Results whose chains are in registers while lines are read.
 const BLOCK: usize = 64;
@@ -16,8 +17,6 @@ const SMALL: usize = 8;
 /// Lines that are read at a time, at most: the sums they are added to are read and written once for them. With 16
 /// lines of `f32` a core took 99 µs for 1023 × 1025 instead of 83.
 const LINES: usize = 8;
-/// Strips whose sums wait for those they are added to, at most: a warp has 32 groups.
-const WAITING: usize = 6;
 
 /// The lines of a whole vector of columns, and their factors.
 type Vector<'a, T, const V: usize> = ([&'a [T]; V], [<T as Scalar>::Sum; V]);
@@ -74,13 +73,11 @@ impl<T: Scalar, const V: usize> Strip<'_, T, V> {
     fn warp<'m>(&self, (first, count, all): (usize, usize, usize), memory: &'m mut [T::Sum]) -> &'m [T::Sum] {
         // Which of the memory's strips are in nobody's hands, and which hold the sum of the left one of two halves, by
         // how many groups these are: 1, 2, 4 and so on.
-        let mut free: [usize; WAITING + 1] = core::array::from_fn(|strip| strip);
+        let mut free: [usize; WAITING] = core::array::from_fn(|strip| strip);
         let mut frees = (memory.len() / self.len).min(free.len());
         let mut left = [None; WAITING];
         let bits = count.ilog2();
-        // Groups in the order of their bits from the last to the first: both of two that are added follow each other.
-        let group =
-            |leaf: usize| first + if bits == 0 { 0 } else { leaf.reverse_bits() >> (usize::BITS - bits) };
+        let group = |leaf: usize| first + group_at(leaf, count);
         let mut leaf = 0;
         while leaf < count {
             let mut level = 0;

@@ -1,15 +1,13 @@
 //! Sums across lines of a few rows, which one register holds, or a few.
 
-use super::Across;
 use super::along::{lanes, order_lanes};
+use super::{Across, WAITING, group_at};
 use crate::cpu::lanes::{Has, Lanes};
 use crate::cpu::launch::ByRegisters;
 use crate::launch::RealElement;
 
 /// Rows that are few, at most: more are in strips.
 pub(super) const MOST: usize = 16;
-/// Sums that wait for those they are added to, at most, and one more: a warp has 32 groups.
-const WAITING: usize = 6;
 
 /// [`Across`] of all rows, which are few. `V` elements are 16 bytes.
 pub(super) struct Few<'a, T: RealElement, const V: usize>(pub(super) Across<'a, T>);
@@ -83,17 +81,16 @@ impl<T: RealElement, const V: usize> Few<'_, T, V> {
         sums.copy_from_slice(&all[..sums.len()]);
     }
 
-    /// The sums of the groups of a warp from `first` on: the first one's and that of the one half as many behind it, and
-    /// so on.
+    /// The sums of the groups of a warp from `first` on: the first one's and that of the one half as many behind it,
+    /// and so on.
     #[inline(always)]
     fn warp<R: Lanes<T>, const N: usize>(&self, has: Has<R>, first: usize) -> [R; N] {
         let bits = self.0.of_warp.ilog2();
         // The sums of the left ones of two halves, by how many groups these are: 1, 2, 4 and so on.
         let mut left = [[R::splat(has, T::ZERO); N]; WAITING];
-        // Groups in the order of their bits from the last to the first: both of two that are added follow each other, of
-        // whom there are always two.
+        // A warp has two groups at least, as few rows have few vectors.
         for pair in 0..self.0.of_warp / 2 {
-            let group = first + ((2 * pair).reverse_bits() >> (usize::BITS - bits));
+            let group = first + group_at(2 * pair, self.0.of_warp);
             let mut node = self.chain::<R, N>(has, group);
             let right = self.chain::<R, N>(has, group + self.0.of_warp / 2);
             for part in 0..N {

@@ -1,8 +1,8 @@
 //! Products of a matrix and a vector, with the chains of the order of operations side by side in registers.
 //!
 //! Along the lines of a row-major matrix ([`along`]) a lane's chain takes 16 bytes in turn; across those of a
-//! column-major one ([`across`]) the results are side by side, but for those of a few rows, which are turned first
-//! ([`few`]). The bits are those of [`reference::gemv`](crate::reference::gemv).
+//! column-major one ([`across`]) the results are side by side, those of a few rows in registers all the time ([`few`]).
+//! The bits are those of [`reference::gemv`](crate::reference::gemv).
 
 mod across;
 mod along;
@@ -26,6 +26,16 @@ use crate::reference::finish;
 /// Products of a matrix of fewer bytes are not worth a second thread: to wake it takes some 15 µs, in which one reads
 /// so much from its cache.
 const SERIAL: usize = 1_500_000;
+
+/// Sums of groups that wait for those they are added to, at most, and the last one: a warp has 32 groups.
+const WAITING: usize = 6;
+
+/// The group of a warp of `count` ones that is at a place of the order in which both of two that are added follow each
+/// other: places' bits from the last to the first.
+#[inline(always)]
+fn group_at(place: usize, count: usize) -> usize {
+    if count == 1 { 0 } else { place.reverse_bits() >> (usize::BITS - count.ilog2()) }
+}
 
 /// A type of elements, and how lines of them are added.
 pub trait Lines: Scalar {
