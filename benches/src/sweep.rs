@@ -281,9 +281,10 @@ mod tests {
             longest = longest.max(start.elapsed().as_secs_f64() * 1e3);
             Ok(())
         });
-        // On a machine so busy that a launch took more than 10 ms there may be three batches.
-        let least = if longest > 10.0 { 3 } else { 3 + 9 };
-        assert!(ms.expect("nothing fails") >= 4.0 && launches > least, "{launches}, {longest:.1} ms at most");
+        // One and two launches come before the batches, of which each has at least one. On a machine so busy that a
+        // launch took more than 10 ms there may be three of them.
+        let least = 3 + if longest > 10.0 { 3 } else { 9 };
+        assert!(ms.expect("nothing fails") >= 4.0 && launches >= least, "{launches}, {longest:.1} ms at most");
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert!(wall_median(3, || Ok(())).expect("nothing fails") >= 0.0);
     }
