@@ -284,7 +284,10 @@ mod tests {
         // One and two launches come before the batches, of which each has at least one. On a machine so busy that a
         // launch took more than 10 ms there may be three of them.
         let least = 3 + if longest > 10.0 { 3 } else { 9 };
-        assert!(ms.expect("nothing fails") >= 4.0 && launches >= least, "{launches}, {longest:.1} ms at most");
+        assert!(
+            ms.expect("nothing fails") >= 4.0 && launches >= least,
+            "{launches}, {longest:.1} ms at most"
+        );
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert!(wall_median(3, || Ok(())).expect("nothing fails") >= 0.0);
     }

@@ -6,7 +6,7 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::launch::Kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
-use crate::cpu::{Lines, Registers};
+use crate::cpu::{Lines, Products};
 use crate::error::Error;
 use crate::plan;
 
@@ -18,7 +18,7 @@ pub trait Element:
 
 /// A type of elements that are computed with as they are: `f32`, `f64`.
 pub trait RealElement:
-    Element + Registers + Into<f64> + Scalar<Sum = Self> + sealed::MatrixKernels + sealed::ProductKernels
+    Element + Products + Into<f64> + Scalar<Sum = Self> + sealed::MatrixKernels + sealed::ProductKernels
 {
 }
 

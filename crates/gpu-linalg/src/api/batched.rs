@@ -6,7 +6,6 @@ use rayon::prelude::*;
 use super::Epilogue;
 use super::gemm::{expect_memory, expect_shapes};
 use super::tensor::no_tensor_cores;
-use crate::cpu;
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::{BatchLayout, Layout, Matrix, MatrixMut};
@@ -116,7 +115,7 @@ pub fn gemm_batched<T: RealElement>(
     starts: &BatchStarts,
 ) -> Result<(), Error> {
     let Some(mut product) = Product::new(stream, a, b, c, starts)? else { return Ok(()) };
-    if product.on_cpu(|a, b, c| cpu::product((None, Sums::Chains), alpha, a, b, beta, c)) {
+    if product.on_cpu(|a, b, c| T::product((None, Sums::Chains), alpha, a, b, beta, c)) {
         return Ok(());
     }
     let device = stream.device();

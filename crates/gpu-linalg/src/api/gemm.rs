@@ -3,7 +3,6 @@
 use gpu_core::{Buffer, Stream, View, ViewMut};
 
 use super::{Triangle, expect_apart, gemv};
-use crate::cpu;
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut};
@@ -157,7 +156,7 @@ pub(crate) fn product<T: RealElement>(
             Plan::with_kernel(kernel, size_of::<T>(), layouts, [0; 4], sums, triangle)?;
         }
         let (a, b, c) = ((a, layouts[0]), (b, layouts[1]), (c, layouts[2]));
-        cpu::product((triangle, sums), alpha, a, b, beta, c);
+        T::product((triangle, sums), alpha, a, b, beta, c);
         return Ok(());
     }
     let addresses = [

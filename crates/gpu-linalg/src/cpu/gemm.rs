@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::lanes::Registers;
 use super::panel::{Buffers, COLUMNS, Panel};
-use super::{launch, thin};
+use super::{launch, slender};
 use crate::api::Triangle;
 use crate::matrix::{BatchLayout, Order};
 use crate::plan::gemm::{Split, Sums};
@@ -27,29 +27,51 @@ const TRIANGLE_ROWS: usize = 192;
 /// Bytes times multiply-adds of a product that is not worth a second thread: to wake it takes some 15 µs.
 const SERIAL: usize = 3_000_000;
 
-/// [`crate::gemm`] of slices with their layouts, as [`reference::gemm`](crate::reference::gemm), or of one triangle of
-/// C, which is square; with sums as they are asked for.
-///
-/// # Panics
-/// Where shapes do not fit together, or a slice is shorter than its batch.
-pub(crate) fn product<T: Registers>(
-    of: (Option<Triangle>, Sums),
-    alpha: T,
-    a: (&[T], BatchLayout),
-    b: (&[T], BatchLayout),
-    beta: T,
-    c: (&mut [T], BatchLayout),
-) {
-    gemm_with(launch::compute, of, alpha, a, b, beta, c);
+/// What is computed of a product: all of it or a triangle of C, with which sums.
+pub type Of = (Option<Triangle>, Sums);
+
+/// A type whose products are compiled here, and not once more wherever they are called.
+pub trait Products: Registers {
+    /// [`crate::gemm`] of slices with their layouts, as [`reference::gemm`](crate::reference::gemm), or of one triangle
+    /// of C, which is square; with sums as they are asked for.
+    ///
+    /// # Panics
+    /// Where shapes do not fit together, or a slice is shorter than its batch.
+    fn product(
+        of: Of,
+        alpha: Self,
+        a: (&[Self], BatchLayout),
+        b: (&[Self], BatchLayout),
+        beta: Self,
+        c: (&mut [Self], BatchLayout),
+    );
 }
+
+macro_rules! products {
+    ($($T:ty)*) => { $(
+        impl Products for $T {
+            fn product(
+                of: Of,
+                alpha: Self,
+                a: (&[Self], BatchLayout),
+                b: (&[Self], BatchLayout),
+                beta: Self,
+                c: (&mut [Self], BatchLayout),
+            ) {
+                gemm_with(launch::compute, of, alpha, a, b, beta, c);
+            }
+        }
+    )* };
+}
+products! { f32 f64 }
 
 /// How a panel is computed.
 pub(super) type Compute<T> = fn(&Panel<'_, T>, &mut Buffers<T>, &mut [&mut [T]]);
 
-/// [`product`], its panels computed by `compute`.
+/// [`Products::product`], its panels computed by `compute`.
 pub(super) fn gemm_with<T: Registers>(
     compute: Compute<T>,
-    (triangle, sums): (Option<Triangle>, Sums),
+    (triangle, sums): Of,
     alpha: T,
     (a, a_layout): (&[T], BatchLayout),
     (b, b_layout): (&[T], BatchLayout),
@@ -74,7 +96,7 @@ pub(super) fn gemm_with<T: Registers>(
         let b = b.get(number * b_layout.stride..).unwrap_or(&[]);
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
         let (a, b) = ((a, a_layout.matrix), (b, b_layout.matrix));
-        if triangle.is_none() && thin::product(a, b, [m, n, depth], split, (alpha, beta), (c, leading)) {
+        if triangle.is_none() && slender::product(a, b, [m, n, depth], split, (alpha, beta), (c, leading)) {
             continue;
         }
         let whole = Panel { a, b, rows: 0..m, columns: n, depth, split, leading, factors: (alpha, beta) };

@@ -8,11 +8,10 @@ mod launch;
 mod pack;
 mod panel;
 mod skyline;
+mod slender;
 pub(crate) mod solve;
-mod thin;
 mod tile;
 
-pub(crate) use gemm::product;
+pub use gemm::Products;
 pub use gemv::{Lines, gemv};
-pub use lanes::Registers;
 pub(crate) use skyline::potrf_skyline;

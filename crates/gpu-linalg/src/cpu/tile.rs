@@ -211,6 +211,20 @@ fn write<T, V: Lanes<T>, const M: usize, const N: usize>(tile: &[[V; N]; M], mem
     }
 }
 
+/// [`finish`] of sums that follow each other as their results do.
+#[inline(always)]
+pub(super) fn finish_run<T: Float, V: Lanes<T>>(has: Has<V>, factors: (T, T), sums: &[T], c: &mut [T]) {
+    let whole = c.len() / V::LEN * V::LEN;
+    let (sums, rest) = sums.split_at(whole);
+    let (c, last) = c.split_at_mut(whole);
+    for (c, sums) in c.chunks_exact_mut(V::LEN).zip(sums.chunks_exact(V::LEN)) {
+        finish_some(has, factors, V::load(has, sums), c);
+    }
+    for (c, &sum) in last.iter_mut().zip(rest) {
+        *c = finish(factors.0, sum, factors.1, || *c);
+    }
+}
+
 /// [`finish`] of a register's elements, or of the first of them where `c` has fewer.
 #[inline(always)]
 fn finish_some<T: Float, V: Lanes<T>>(has: Has<V>, (alpha, beta): (T, T), sums: V, c: &mut [T]) {

@@ -5,8 +5,11 @@ use core::marker::PhantomData;
 
 use gpu_std::float::Float;
 
+mod block;
 #[cfg(target_arch = "x86_64")]
 mod x86;
+
+pub use block::Block;
 
 /// Says that the machine has the instructions of a kind of register: without it there is no such register.
 pub struct Has<V>(PhantomData<V>);
@@ -59,6 +62,12 @@ pub trait Lanes<T>: Copy {
     /// The elements of `values`, and zeros behind them where there are fewer.
     fn load_some(has: Has<Self>, values: &[T]) -> Self;
 
+    /// The first 16 bytes of as many `pieces` as it has room for.
+    ///
+    /// # Panics
+    /// If one has fewer.
+    fn load_pieces(has: Has<Self>, pieces: [&[T]; 4]) -> Self;
+
     /// Of every 16 bytes: the even elements of this register's and of the other's, and the odd ones of both.
     fn halves(self, other: Self) -> (Self, Self);
 }
@@ -68,7 +77,8 @@ pub const TURNED: usize = 4;
 
 /// A type that registers hold.
 pub trait Registers: Float {
-    /// Writes the transpose of a block of [`TURNED`] lines to `to`, whose lines are `step` elements apart.
+    /// Writes the transpose of a block of [`TURNED`] lines to `to`, whose lines are `step` elements apart, and are written
+    /// one after the other: where they overlap it is the later one's elements that stay.
     ///
     /// # Panics
     /// If the memory ends before.
@@ -181,6 +191,12 @@ impl<T: Float, const N: usize> Lanes<T> for Portable<T, N> {
         let mut some = [T::ZERO; N];
         some.iter_mut().zip(values).for_each(|(some, &value)| *some = value);
         Self(some)
+    }
+
+    #[inline(always)]
+    fn load_pieces(_: Has<Self>, pieces: [&[T]; 4]) -> Self {
+        let places = 16 / size_of::<T>();
+        Self(core::array::from_fn(|at| pieces[at / places][at % places]))
     }
 
     #[inline(always)]

@@ -27,14 +27,14 @@ pub(super) fn turn_f64(lines: [&[f64; TURNED]; TURNED], to: &mut [f64], step: us
     let to = &mut to[..(TURNED - 1) * step + TURNED];
     // SAFETY: what is read is the lines' and what is written is of `to`, which has so many elements.
     unsafe {
-        for pair in [0, 2] {
-            for column in [0, 2] {
-                let a = _mm_loadu_pd(lines[pair].as_ptr().add(column));
-                let b = _mm_loadu_pd(lines[pair + 1].as_ptr().add(column));
-                let to = to.as_mut_ptr().add(column * step + pair);
-                _mm_storeu_pd(to, _mm_unpacklo_pd(a, b));
-                _mm_storeu_pd(to.add(step), _mm_unpackhi_pd(a, b));
-            }
+        let to = to.as_mut_ptr();
+        for column in [0, 2] {
+            let [a, b, c, d] = lines.map(|line| _mm_loadu_pd(line.as_ptr().add(column)));
+            let to = to.add(column * step);
+            _mm_storeu_pd(to, _mm_unpacklo_pd(a, b));
+            _mm_storeu_pd(to.add(2), _mm_unpacklo_pd(c, d));
+            _mm_storeu_pd(to.add(step), _mm_unpackhi_pd(a, b));
+            _mm_storeu_pd(to.add(step + 2), _mm_unpackhi_pd(c, d));
         }
     }
 }
@@ -77,10 +77,52 @@ some! {
         _mm_maskload_pd(values, _mm_loadu_si128(MASK_64.as_ptr().add(4 - len).cast()));
 }
 
+/// Where as many of some pieces of 16 bytes begin, each as four elements.
+///
+/// # Panics
+/// If one has fewer.
+#[inline(always)]
+fn first_pieces<T, const N: usize>(pieces: [&[T]; 4]) -> [*const f32; N] {
+    let mut first = [core::ptr::null(); N];
+    for (first, piece) in first.iter_mut().zip(pieces) {
+        assert!(size_of_val(piece) >= 16, "as many elements");
+        *first = piece.as_ptr().cast();
+    }
+    first
+}
+
+// Pieces of 16 bytes side by side in a register.
+//
+// # Safety of each
+// The machine has the instructions, and there are 16 bytes at each address.
+macro_rules! pieces {
+    ($($name:ident: $N:literal, $Register:ident, $features:literal, |$pieces:ident| $load:expr;)*) => { $(
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn $name($pieces: [*const f32; $N]) -> $Register {
+            // SAFETY: the caller's promise.
+            unsafe { $load }
+        }
+    )* };
+}
+
+pieces! {
+    pieces_128_f32: 1, __m128, "avx", |pieces| _mm_loadu_ps(pieces[0]);
+    pieces_128_f64: 1, __m128d, "avx", |pieces| _mm_castps_pd(_mm_loadu_ps(pieces[0]));
+    pieces_256_f32: 2, __m256, "avx", |pieces| _mm256_insertf128_ps::<1>(
+        _mm256_castps128_ps256(_mm_loadu_ps(pieces[0])), _mm_loadu_ps(pieces[1]));
+    pieces_256_f64: 2, __m256d, "avx", |pieces| _mm256_castps_pd(pieces_256_f32(pieces));
+    pieces_512_f32: 4, __m512, "avx512f", |pieces| {
+        let two = _mm512_castps256_ps512(pieces_256_f32([pieces[0], pieces[1]]));
+        _mm512_insertf32x4::<3>(_mm512_insertf32x4::<2>(two, _mm_loadu_ps(pieces[2])), _mm_loadu_ps(pieces[3]))
+    };
+    pieces_512_f64: 4, __m512d, "avx512f", |pieces| _mm512_castps_pd(pieces_512_f32(pieces));
+}
+
 macro_rules! registers {
     ($(
         $Register:ident of $T:ty, $LEN:literal: $set:ident, $load:ident, $store:ident,
-        $mul_add:ident, $mul:ident, $add:ident, $some:ident, $even:expr, $odd:expr;
+        $mul_add:ident, $mul:ident, $add:ident, $some:ident, $pieces:ident, $even:expr, $odd:expr;
     )*) => { $(
         impl Lanes<$T> for $Register {
             const LEN: usize = $LEN;
@@ -134,6 +176,12 @@ macro_rules! registers {
             }
 
             #[inline(always)]
+            fn load_pieces(_: Has<Self>, pieces: [&[$T]; 4]) -> Self {
+                // SAFETY: as above; the pieces have 16 bytes each.
+                unsafe { $pieces(first_pieces(pieces)) }
+            }
+
+            #[inline(always)]
             fn halves(self, other: Self) -> (Self, Self) {
                 // SAFETY: as above, or there would be no such register.
                 unsafe { ($even(self, other), $odd(self, other)) }
@@ -144,18 +192,18 @@ macro_rules! registers {
 
 registers! {
     __m512 of f32, 16: _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps,
-        _mm512_fmadd_ps, _mm512_mul_ps, _mm512_add_ps, some_512_f32,
+        _mm512_fmadd_ps, _mm512_mul_ps, _mm512_add_ps, some_512_f32, pieces_512_f32,
         _mm512_shuffle_ps::<EVEN>, _mm512_shuffle_ps::<ODD>;
     __m512d of f64, 8: _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd,
-        _mm512_fmadd_pd, _mm512_mul_pd, _mm512_add_pd, some_512_f64, _mm512_unpacklo_pd, _mm512_unpackhi_pd;
+        _mm512_fmadd_pd, _mm512_mul_pd, _mm512_add_pd, some_512_f64, pieces_512_f64, _mm512_unpacklo_pd, _mm512_unpackhi_pd;
     __m256 of f32, 8: _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps,
-        _mm256_fmadd_ps, _mm256_mul_ps, _mm256_add_ps, some_256_f32,
+        _mm256_fmadd_ps, _mm256_mul_ps, _mm256_add_ps, some_256_f32, pieces_256_f32,
         _mm256_shuffle_ps::<EVEN>, _mm256_shuffle_ps::<ODD>;
     __m256d of f64, 4: _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd,
-        _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd, some_256_f64, _mm256_unpacklo_pd, _mm256_unpackhi_pd;
+        _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd, some_256_f64, pieces_256_f64, _mm256_unpacklo_pd, _mm256_unpackhi_pd;
     __m128 of f32, 4: _mm_set1_ps, _mm_loadu_ps, _mm_storeu_ps,
-        _mm_fmadd_ps, _mm_mul_ps, _mm_add_ps, some_128_f32,
+        _mm_fmadd_ps, _mm_mul_ps, _mm_add_ps, some_128_f32, pieces_128_f32,
         _mm_shuffle_ps::<EVEN>, _mm_shuffle_ps::<ODD>;
     __m128d of f64, 2: _mm_set1_pd, _mm_loadu_pd, _mm_storeu_pd,
-        _mm_fmadd_pd, _mm_mul_pd, _mm_add_pd, some_128_f64, _mm_unpacklo_pd, _mm_unpackhi_pd;
+        _mm_fmadd_pd, _mm_mul_pd, _mm_add_pd, some_128_f64, pieces_128_f64, _mm_unpacklo_pd, _mm_unpackhi_pd;
 }

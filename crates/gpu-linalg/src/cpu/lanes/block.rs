@@ -1,0 +1,81 @@
+//! Lines of a matrix at equal distances, whose bounds are looked at once.
+
+use core::marker::PhantomData;
+
+/// Some lines of as many elements each.
+#[derive(Clone, Copy)]
+pub struct Block<'a, T> {
+    start: *const T,
+    step: usize,
+    lines: usize,
+    len: usize,
+    matrix: PhantomData<&'a [T]>,
+}
+
+impl<'a, T: Copy> Block<'a, T> {
+    /// The first `len` elements of `lines` lines, the first one at the start of `matrix` and each `step` elements behind
+    /// the one before.
+    ///
+    /// # Panics
+    /// If the matrix ends before, or there is no line.
+    #[inline(always)]
+    pub fn new(matrix: &'a [T], step: usize, lines: usize, len: usize) -> Self {
+        let last = (lines - 1).checked_mul(step).and_then(|last| last.checked_add(len));
+        assert!(last.is_some_and(|end| end <= matrix.len()), "lines are in their matrix");
+        Self { start: matrix.as_ptr(), step, lines, len, matrix: PhantomData }
+    }
+
+    /// Elements of each line.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// An element of a line.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline(always)]
+    pub fn at(&self, line: usize, k: usize) -> T {
+        assert!(line < self.lines && k < self.len, "elements are in their lines");
+        // SAFETY: it is in the matrix, as all elements of the lines are.
+        unsafe { *self.start.add(line * self.step + k) }
+    }
+
+    /// `N` elements of a line that follow each other.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline(always)]
+    pub fn some<const N: usize>(&self, line: usize, k: usize) -> &'a [T; N] {
+        assert!(line < self.lines && N <= self.len && k <= self.len - N, "elements are in their lines");
+        // SAFETY: as above.
+        unsafe { &*self.start.add(line * self.step + k).cast() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Block;
+
+    #[test]
+    fn elements_are_the_lines() {
+        let matrix: Vec<u32> = (0..23).collect();
+        let block = Block::new(&matrix, 10, 3, 3);
+        assert_eq!([block.at(0, 0), block.at(1, 2), block.at(2, 2)], [0, 12, 22]);
+        assert_eq!(block.some::<2>(2, 1), &[21, 22]);
+    }
+
+    #[test]
+    fn what_is_beyond_is_refused() {
+        let matrix = [0u32; 23];
+        let is_refused =
+            |work: &dyn Fn() -> u32| std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err();
+        assert!(is_refused(&|| Block::new(&matrix, 10, 3, 4).at(0, 0)));
+        assert!(is_refused(&|| Block::new(&matrix, usize::MAX, 3, 1).at(0, 0)));
+        let block = Block::new(&matrix, 10, 3, 3);
+        assert!(is_refused(&|| block.at(3, 0)) && is_refused(&|| block.at(0, 3)));
+        assert!(is_refused(&|| block.some::<2>(0, 2)[0]) && is_refused(&|| block.some::<4>(0, 0)[0]));
+        assert!(!is_refused(&|| block.some::<3>(2, 0)[0] + block.at(2, 2)));
+    }
+}

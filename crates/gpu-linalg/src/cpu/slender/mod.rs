@@ -1,0 +1,428 @@
+//! Products of which one extent of C is a few elements: each element of the longer factor is in few products, so it is
+//! read where it lies and not copied before. The bits are those of [`reference::gemm`](crate::reference::gemm).
+//!
+//! Where a k's elements of the longer factor follow each other, registers hold those, in [`tiles`] or [`strips`]; where a
+//! result's do, they hold the shorter factor's elements, many of one k ([`broadcast`]), or the longer one's, sorted on
+//! the way ([`turned`]).
+
+mod broadcast;
+mod strips;
+mod tiles;
+mod turned;
+
+use rayon::prelude::*;
+
+use super::lanes::{Has, Lanes, Registers, TURNED};
+use super::launch::{ByRegisters, by_registers};
+use super::tile::{MOST_LANES, finish_run};
+use crate::matrix::{Layout, Order};
+use crate::plan::gemm::Split;
+
+/// Results side by side that are few, at most.
+const MOST: usize = 16;
+/// Bytes of sums that stay in the nearest cache beside what is read.
+const SUMS: usize = 16_384;
+/// Bytes of the longer factor that is read in pieces, at most: what the second-level cache does not hold is better read
+/// once in its order.
+const NEAR: usize = 1 << 20;
+/// Bytes of a register's part that holds elements of one line.
+const SIXTEEN: usize = 16;
+/// Bytes times multiply-adds of a product that is not worth a second thread.
+const SERIAL: usize = 3_000_000;
+
+/// How registers are filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Tiles,
+    Strips,
+    Turned,
+    Broadcast,
+}
+
+/// The factors of a product, and what comes of it.
+#[derive(Clone, Copy, Debug)]
+struct Factors<'a, T> {
+    way: Way,
+    /// A line for each k if it is across, or else for each result, and from one to the next.
+    long: &'a [T],
+    leading: usize,
+    /// A row for each of `count` results side by side, of `depth` elements.
+    few: (&'a [T], Layout),
+    count: usize,
+    depth: usize,
+    split: Split,
+    factors: (T, T),
+}
+
+/// Where results go.
+enum Results<'c, T> {
+    /// Rows of C as long as the longer extent.
+    Wide(Vec<&'c mut [T]>),
+    /// Rows of a few elements, and from one to the next.
+    Tall(&'c mut [T], usize),
+}
+
+/// What `count` results side by side are computed as: three of four take no longer than two and one.
+fn padded(count: usize) -> usize {
+    if count % 4 == 3 { count + 1 } else { count }
+}
+
+/// Memory of a strip of results.
+struct Strip<T> {
+    /// Results along the longer extent, and those that there is room for.
+    len: usize,
+    room: usize,
+    /// The shorter factor's elements, k after k.
+    few: Vec<T>,
+    /// Of the part of k that is at work, and of those before it.
+    chains: Vec<T>,
+    sums: Vec<T>,
+    /// Sums as C has them, where they were not.
+    turned: Vec<T>,
+}
+
+/// Computes C, of `m` × `n` elements and with the given distance from one row to the next, if it is such a product,
+/// and says whether it was.
+pub(super) fn product<T: Registers>(
+    (a, of_a): (&[T], Layout),
+    (b, of_b): (&[T], Layout),
+    [m, n, depth]: [usize; 3],
+    split: Split,
+    factors: (T, T),
+    (c, row): (&mut [T], usize),
+) -> bool {
+    let (count, len) = (m.min(n), m.max(n));
+    if count > MOST || depth == 0 {
+        return false;
+    }
+    let (long, few) =
+        if m < n { ((b, of_b.transposed()), (a, of_a)) } else { ((a, of_a), (b, of_b.transposed())) };
+    let is_near = len * depth * size_of::<T>() <= NEAR;
+    let way = if long.1.order() == Order::ColumnMajor {
+        if is_near && depth > strips::LINES { Way::Tiles } else { Way::Strips }
+    } else if count * size_of::<T>() > SIXTEEN {
+        Way::Broadcast
+    } else {
+        Way::Turned
+    };
+    if way == Way::Turned && !is_near || way == Way::Broadcast && count > 2 * by_registers::<T, _>(Widest) {
+        return false;
+    }
+    let leading = long.1.leading_dimension();
+    let of = Factors { way, long: long.0, leading, few, count, depth, split, factors };
+    let threads = rayon::current_num_threads();
+    let is_serial = threads == 1 || m * n * depth * size_of::<T>() < SERIAL;
+    let task = if is_serial { len } else { len.div_ceil(2 * threads).next_multiple_of(64) };
+    if m < n {
+        let mut tasks: Vec<Vec<&mut [T]>> = (0..len).step_by(task).map(|_| Vec::with_capacity(m)).collect();
+        for line in c.chunks_mut(row) {
+            tasks.iter_mut().zip(line[..n].chunks_mut(task)).for_each(|(task, part)| task.push(part));
+        }
+        let part = |(number, lines)| {
+            let first = number * task;
+            Part { of, first, len: task.min(len - first), results: Results::Wide(lines) }.compute();
+        };
+        if is_serial {
+            tasks.into_iter().enumerate().for_each(part);
+        } else {
+            tasks.into_par_iter().enumerate().for_each(part);
+        }
+    } else {
+        let part = |(number, rows)| {
+            let first = number * task;
+            Part { of, first, len: task.min(len - first), results: Results::Tall(rows, row) }.compute();
+        };
+        if is_serial {
+            part((0, c));
+        } else {
+            c.par_chunks_mut(task * row).enumerate().for_each(part);
+        }
+    }
+    true
+}
+
+/// Some results along the longer extent.
+struct Part<'a, 'c, T> {
+    of: Factors<'a, T>,
+    first: usize,
+    len: usize,
+    results: Results<'c, T>,
+}
+
+/// The elements of a widest register.
+struct Widest;
+
+impl<T: Registers> ByRegisters<T> for Widest {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, _: (Has<W>, Has<H>, Has<L>)) -> usize {
+        W::LEN
+    }
+}
+
+// Each is compiled by itself: all in one function take the compiler ten times as long.
+macro_rules! ways {
+    ($($Way:ident = |$part:ident, $wide:ident, $half:ident, $least:ident| $run:expr;)*) => { $(
+        struct $Way<'a, 'c, T>(Part<'a, 'c, T>);
+
+        impl<T: Registers> ByRegisters<T> for $Way<'_, '_, T> {
+            type Output = ();
+
+            #[inline(always)]
+            fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, ($wide, $half, $least): (Has<W>, Has<H>, Has<L>)) {
+                let $part = self.0;
+                $run
+            }
+        }
+    )* };
+}
+ways! {
+    Tiles = |part, wide, _half, _least| part.tiles(wide);
+    Strips = |part, wide, _half, _least| part.strips(wide);
+    // A core does as much in two registers of 32 bytes as in one of 64, and sorts them sooner.
+    Turned = |part, wide, half, _least| {
+        if size_of::<W>() > 2 * SIXTEEN { part.turned(half) } else { part.turned(wide) }
+    };
+    Broadcast = |part, wide, half, least| match part.of.count {
+        count if count <= L::LEN => part.broadcast::<L, 1, 8>(least),
+        count if count <= H::LEN => part.broadcast::<H, 1, 8>(half),
+        count if count.div_ceil(H::LEN) == 3 => part.broadcast::<H, 3, 4>(half),
+        count if count <= W::LEN => part.broadcast::<W, 1, 8>(wide),
+        _ => part.broadcast::<W, 2, 4>(wide),
+    };
+}
+
+impl<T: Registers> Part<'_, '_, T> {
+    /// Computes it.
+    fn compute(self) {
+        match self.of.way {
+            Way::Tiles => by_registers(Tiles(self)),
+            Way::Strips => by_registers(Strips(self)),
+            Way::Turned => by_registers(Turned(self)),
+            Way::Broadcast => by_registers(Broadcast(self)),
+        }
+    }
+
+    #[inline(always)]
+    fn tiles<V: Lanes<T>>(mut self, has: Has<V>) {
+        let mut strip = Strip::new(&self.of, self.len, padded(self.of.count));
+        for first in (0..self.len).step_by(strip.room) {
+            strip.len = strip.room.min(self.len - first);
+            tiles::strip(has, &self.of, self.first + first, &mut strip);
+            self.write(has, first, &mut strip);
+        }
+    }
+
+    #[inline(always)]
+    fn strips<V: Lanes<T>>(mut self, has: Has<V>) {
+        let mut strip = Strip::new(&self.of, self.len, padded(self.of.count));
+        for first in (0..self.len).step_by(strip.room) {
+            strip.len = strip.room.min(self.len - first);
+            strips::strip(has, &self.of, self.first + first, &mut strip);
+            self.write(has, first, &mut strip);
+        }
+    }
+
+    #[inline(always)]
+    fn turned<V: Lanes<T>>(mut self, has: Has<V>) {
+        let width = padded(self.of.count);
+        let mut strip = Strip::new(&self.of, self.len, width);
+        for first in (0..self.len).step_by(strip.room) {
+            strip.len = strip.room.min(self.len - first);
+            let at = self.first + first;
+            // A chain takes a new product every fourth cycle: so eight are at work where there are so many.
+            match (size_of::<T>(), width) {
+                (4, 1) => turned::strip::<T, V, 4, 1, 4>(has, &self.of, at, &mut strip),
+                (4, 2) => turned::strip::<T, V, 4, 2, 3>(has, &self.of, at, &mut strip),
+                (4, _) => turned::strip::<T, V, 4, 4, 2>(has, &self.of, at, &mut strip),
+                (_, 1) => turned::strip::<T, V, 2, 1, 4>(has, &self.of, at, &mut strip),
+                (_, _) => turned::strip::<T, V, 2, 2, 4>(has, &self.of, at, &mut strip),
+            }
+            self.write(has, first, &mut strip);
+        }
+    }
+
+    #[inline(always)]
+    fn broadcast<V: Lanes<T>, const N: usize, const M: usize>(mut self, has: Has<V>) {
+        let mut strip = Strip::new(&self.of, self.len, N * V::LEN);
+        for first in (0..self.len).step_by(strip.room) {
+            strip.len = strip.room.min(self.len - first);
+            broadcast::strip::<T, V, N, M>(has, &self.of, self.first + first, &mut strip);
+            self.write(has, first, &mut strip);
+        }
+    }
+
+    /// Ends the results of a strip, the first of which is the part's at `first`.
+    #[inline(always)]
+    fn write<V: Lanes<T>>(&mut self, has: Has<V>, first: usize, strip: &mut Strip<T>) {
+        let (count, factors) = (self.of.count, self.of.factors);
+        let is_wide = matches!(self.results, Results::Wide(_));
+        if is_wide == (self.of.way == Way::Broadcast) {
+            strip.turn(count, is_wide);
+        }
+        let sums = if is_wide == (self.of.way == Way::Broadcast) { &strip.turned } else { &strip.sums };
+        match &mut self.results {
+            Results::Wide(lines) => {
+                for (line, sums) in lines.iter_mut().zip(sums.chunks(strip.room)) {
+                    finish_run(has, factors, &sums[..strip.len], &mut line[first..][..strip.len]);
+                }
+            }
+            Results::Tall(rows, row) if *row == count => {
+                let len = strip.len * count;
+                finish_run(has, factors, &sums[..len], &mut rows[first * count..][..len]);
+            }
+            Results::Tall(rows, row) => {
+                let rows = rows[first * *row..].chunks_mut(*row).take(strip.len);
+                for (row, sums) in rows.zip(sums.chunks(count)) {
+                    finish_run(has, factors, sums, &mut row[..count]);
+                }
+            }
+        }
+    }
+}
+
+impl<T: Registers> Strip<T> {
+    /// For `len` results along the longer extent, in pieces; for each k the shorter factor has `width` elements.
+    #[inline(always)]
+    fn new(of: &Factors<'_, T>, len: usize, width: usize) -> Self {
+        let each = SUMS / size_of::<T>() / of.count.next_power_of_two();
+        let room = len.min(each).next_multiple_of(MOST_LANES);
+        let mut few = Vec::new();
+        let (short, layout) = of.few;
+        let leading = layout.leading_dimension();
+        if layout.order() == Order::ColumnMajor && leading == width {
+            few.extend_from_slice(&short[..(of.depth - 1) * leading + of.count]);
+        } else if layout.order() == Order::ColumnMajor {
+            few.resize(of.depth * width, T::ZERO);
+            for (few, short) in few.chunks_exact_mut(width).zip(short.chunks(leading)) {
+                for at in 0..of.count {
+                    few[at] = short[at];
+                }
+            }
+        } else {
+            few.resize(of.depth * width, T::ZERO);
+            for at in 0..of.count {
+                let short = &short[at * leading..][..of.depth];
+                few.chunks_exact_mut(width).zip(short).for_each(|(few, &short)| few[at] = short);
+            }
+        }
+        few.resize(of.depth * width, T::ZERO);
+        // Registers end in what is behind the last results, blocks of lines in lines that are none.
+        let len = room * of.count.next_multiple_of(TURNED) + MOST_LANES;
+        let has_parts = of.split.piece < of.depth;
+        let chains = if has_parts { vec![T::ZERO; len] } else { Vec::new() };
+        Self { len: 0, room, few, chains, sums: vec![T::ZERO; len], turned: Vec::new() }
+    }
+
+    /// Sorts sums by the other extent: those of `count` results side by side come to be `room` apart, or the other way
+    /// round.
+    #[inline(always)]
+    fn turn(&mut self, count: usize, is_apart: bool) {
+        self.turned.resize(self.sums.len(), T::ZERO);
+        let [from, to] = if is_apart { [[1, count], [self.room, 1]] } else { [[self.room, 1], [1, count]] };
+        for at in (0..self.len).step_by(TURNED) {
+            // What a block has beyond `count` is written over by the next one's first elements: so from the last on.
+            for side in (0..count).step_by(TURNED).rev() {
+                let step = from[usize::from(is_apart)];
+                let start = side * from[0] + at * from[1];
+                let lines = core::array::from_fn(|line| {
+                    self.sums[start + line * step..].first_chunk().expect("blocks are whole")
+                });
+                let step = to[usize::from(!is_apart)];
+                T::turn(lines, &mut self.turned[side * to[0] + at * to[1]..], step);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::launch::tests::WIDEST;
+    use crate::matrix::BatchLayout;
+    use crate::reference;
+
+    /// Values of many magnitudes, so that another order of operations shows.
+    fn values<T: Registers>(len: usize, seed: u64, of: fn(f64) -> T) -> Vec<T> {
+        (0..len as u64)
+            .map(|at| {
+                let hash = (at + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                of(((hash >> 40) as f64 - 8e6) * 2f64.powi((hash >> 20 & 15) as i32))
+            })
+            .collect()
+    }
+
+    /// A matrix's layout, in either order and with or without a gap behind each line.
+    fn layout(rows: usize, columns: usize, (is_turned, gap): (bool, usize)) -> Layout {
+        let layout =
+            if is_turned { Layout::column_major(rows, columns) } else { Layout::row_major(rows, columns) };
+        let layout = layout.expect("it is small");
+        layout.with_leading_dimension(layout.leading_dimension() + gap).expect("it is small")
+    }
+
+    /// Each order of both factors, with and without gaps, beside the reference; says how often the product was one of
+    /// these.
+    fn check<T: Registers + PartialEq>([m, n, depth]: [usize; 3], beta: f64, of: fn(f64) -> T) -> usize {
+        let mut taken = 0;
+        for lines in [[false, false], [false, true], [true, false], [true, true]] {
+            for gap in [0, 3] {
+                let [of_a, of_b] = [(m, depth, lines[0]), (depth, n, lines[1])]
+                    .map(|(rows, columns, is_turned)| layout(rows, columns, (is_turned, gap)));
+                let of_c = layout(m, n, (false, gap));
+                let (a, b) = (values(of_a.span(), 1, of), values(of_b.span(), 1 << 32, of));
+                let old = values(of_c.span(), 1 << 33, of);
+                let one = |matrix| BatchLayout { matrix, count: 1, stride: 0 };
+                let split = Split::of_part(size_of::<T>(), depth, one(of_c), false);
+                let (factors, mut actual) = ((of(0.5), of(beta)), old.clone());
+                let c = (&mut actual[..], of_c.leading_dimension());
+                if product((&a, of_a), (&b, of_b), [m, n, depth], split, factors, c) {
+                    let mut expected = old;
+                    let (a, b) = ((&a[..], one(of_a)), (&b[..], one(of_b)));
+                    let c = (&mut expected[..], one(of_c));
+                    reference::by_tiles(None, factors.0, a, b, factors.1, c);
+                    assert!(
+                        actual == expected,
+                        "{m} × {n} × {depth}, turned {lines:?}, gap {gap}, beta {beta}"
+                    );
+                    taken += 1;
+                }
+            }
+        }
+        taken
+    }
+
+    /// Around the ends of registers, of blocks of lines and of strips; sums in parts, too.
+    fn check_registers<T: Registers + PartialEq>(of: fn(f64) -> T) {
+        for widest in [16, 32, usize::MAX] {
+            WIDEST.set(widest);
+            let mut taken = 0;
+            for few in [1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17] {
+                for long in [1, 3, 8, 15, 33, 50, 70] {
+                    for depth in [1, 7, 8, 9, 30] {
+                        taken += check([few, long, depth], -1.5, of) + check([long, few, depth], 0.0, of);
+                    }
+                }
+            }
+            for few in [1, 2, 4, 5, 16] {
+                for [long, depth] in [[40, 3000], [2100, 20], [700, 9], [17, 700], [1100, 600]] {
+                    taken += check([few, long, depth], 0.0, of) + check([long, few, depth], -1.5, of);
+                }
+            }
+            assert!(taken > 4_000, "{taken} products");
+        }
+        WIDEST.set(usize::MAX);
+    }
+
+    #[test]
+    fn all_registers_give_the_references_bits() {
+        check_registers::<f32>(|value| value as f32);
+        check_registers::<f64>(|value| value / 3.0);
+    }
+
+    #[test]
+    fn without_products_or_with_two_long_extents_it_is_another() {
+        assert_eq!(check::<f32>([5, 40, 0], 0.0, |value| value as f32), 0);
+        assert_eq!(check::<f32>([MOST + 1, 40, 30], 0.0, |value| value as f32), 0);
+    }
+}

@@ -1,0 +1,170 @@
+//! Sums of few results side by side, along lines that are one result's each: of 16 bytes of many lines the first elements
+//! come into one register, the second ones into the next.
+
+use gpu_std::float::Float;
+
+use super::{Factors, Strip};
+use crate::cpu::lanes::{Block, Has, Lanes, Registers};
+use crate::cpu::tile::MOST_LANES;
+
+/// Elements of 16 bytes, at most.
+const MOST_PLACES: usize = 4;
+
+/// The sums of the results from `first` on, in `N` registers at a time: those of each of `Q` in the strip's room.
+/// `P` elements are 16 bytes.
+#[inline(always)]
+pub(super) fn strip<T: Registers, V: Lanes<T>, const P: usize, const Q: usize, const N: usize>(
+    has: Has<V>,
+    of: &Factors<'_, T>,
+    first: usize,
+    strip: &mut Strip<T>,
+) {
+    let len = strip.len;
+    let mut at = 0;
+    while at + N * V::LEN <= len {
+        lines::<T, V, P, Q, N>(has, of, (first, at), strip);
+        at += N * V::LEN;
+    }
+    if at + V::LEN < len && len >= N * V::LEN {
+        // Some of them once more.
+        return lines::<T, V, P, Q, N>(has, of, (first, len - N * V::LEN), strip);
+    }
+    while at + V::LEN <= len {
+        lines::<T, V, P, Q, 1>(has, of, (first, at), strip);
+        at += V::LEN;
+    }
+    if at == len {
+        return;
+    }
+    if len >= V::LEN {
+        return lines::<T, V, P, Q, 1>(has, of, (first, len - V::LEN), strip);
+    }
+    for at in 0..len {
+        line::<T, Q>(of, (first, at), strip);
+    }
+}
+
+/// The sums of the lines of `N` registers, those at `at` and behind it in a strip that begins with the line `first`.
+#[inline(always)]
+fn lines<T: Registers, V: Lanes<T>, const P: usize, const Q: usize, const N: usize>(
+    has: Has<V>,
+    of: &Factors<'_, T>,
+    (first, at): (usize, usize),
+    Strip { few, sums, room, .. }: &mut Strip<T>,
+) {
+    let lines = &of.long[(first + at) * of.leading..];
+    let part = of.split.piece.min(of.depth);
+    let mut total = [[V::splat(has, T::ZERO); Q]; N];
+    let mut start = 0;
+    while start < of.depth {
+        let part = part.min(of.depth - start);
+        let block = Block::new(&lines[start..], of.leading, N * V::LEN, part);
+        let chains = chains::<T, V, P, Q, N>(has, block, &few[start * Q..]);
+        // Parts are added in ascending order, the second one to the first.
+        for j in 0..N {
+            for i in 0..Q {
+                total[j][i] = if start == 0 { chains[j][i] } else { total[j][i].plus(chains[j][i]) };
+            }
+        }
+        start += part;
+    }
+    for j in 0..N {
+        for i in 0..Q {
+            total[j][i].store(&mut sums[i * *room + at + j * V::LEN..]);
+        }
+    }
+}
+
+/// The chains of the lines of `N` registers.
+#[inline(always)]
+fn chains<T: Registers, V: Lanes<T>, const P: usize, const Q: usize, const N: usize>(
+    has: Has<V>,
+    lines: Block<'_, T>,
+    few: &[T],
+) -> [[V; Q]; N] {
+    const { assert!(N <= 4, "registers' names") };
+    let mut chains = [[V::splat(has, T::ZERO); Q]; N];
+    for (piece, few) in (0..lines.len() / P).zip(few.chunks_exact(P * Q)) {
+        // One by one: a loop of so much is not unrolled, and sums are in memory then.
+        add::<T, V, P, Q>(has, (&lines, 0, piece * P), few, &mut chains[0]);
+        if N > 1 {
+            add::<T, V, P, Q>(has, (&lines, 1, piece * P), few, &mut chains[1 % N]);
+        }
+        if N > 2 {
+            add::<T, V, P, Q>(has, (&lines, 2, piece * P), few, &mut chains[2 % N]);
+        }
+        if N > 3 {
+            add::<T, V, P, Q>(has, (&lines, 3, piece * P), few, &mut chains[3 % N]);
+        }
+    }
+    for k in lines.len() / P * P..lines.len() {
+        for j in 0..N {
+            let mut elements = [T::ZERO; MOST_LANES];
+            for lane in 0..V::LEN {
+                elements[lane] = lines.at(j * V::LEN + lane, k);
+            }
+            let elements = V::load(has, &elements);
+            for i in 0..Q {
+                chains[j][i] = elements.mul_add(V::splat(has, few[k * Q + i]), chains[j][i]);
+            }
+        }
+    }
+    chains
+}
+
+/// Adds the products of 16 bytes, from `k` on, of each line of a register.
+#[inline(always)]
+fn add<T: Registers, V: Lanes<T>, const P: usize, const Q: usize>(
+    has: Has<V>,
+    (lines, register, k): (&Block<'_, T>, usize, usize),
+    few: &[T],
+    chains: &mut [V; Q],
+) {
+    let mut pieces = [V::splat(has, T::ZERO); MOST_PLACES];
+    for place in 0..P {
+        let mut of_place: [&[T]; MOST_PLACES] = [&[]; MOST_PLACES];
+        for piece in 0..V::LEN / P {
+            of_place[piece] = lines.some::<P>(register * V::LEN + piece * P + place, k);
+        }
+        pieces[place] = V::load_pieces(has, of_place);
+    }
+    let elements = sorted::<T, V, P>(pieces);
+    for place in 0..P {
+        for i in 0..Q {
+            chains[i] = elements[place].mul_add(V::splat(has, few[place * Q + i]), chains[i]);
+        }
+    }
+}
+
+/// Of every 16 bytes of as many registers as those have elements the first ones, then the second ones, and so on.
+#[inline(always)]
+fn sorted<T: Registers, V: Lanes<T>, const P: usize>([a, b, c, d]: [V; MOST_PLACES]) -> [V; MOST_PLACES] {
+    let ((even, odd), (evens, odds)) = (a.halves(b), c.halves(d));
+    if P == 2 {
+        return [even, odd, evens, odds];
+    }
+    let ((first, third), (second, fourth)) = (even.halves(evens), odd.halves(odds));
+    [first, second, third, fourth]
+}
+
+/// The sums of one line, element by element.
+#[inline(always)]
+fn line<T: Float, const Q: usize>(
+    of: &Factors<'_, T>,
+    (first, at): (usize, usize),
+    Strip { few, sums, room, .. }: &mut Strip<T>,
+) {
+    let line = &of.long[(first + at) * of.leading..][..of.depth];
+    for (number, line) in line.chunks(of.split.piece).enumerate() {
+        let mut chains = [T::ZERO; Q];
+        for (&element, few) in line.iter().zip(few[number * of.split.piece * Q..].chunks_exact(Q)) {
+            for i in 0..Q {
+                chains[i] = element.mul_add(few[i], chains[i]);
+            }
+        }
+        for i in 0..Q {
+            let sum = &mut sums[i * *room + at];
+            *sum = if number == 0 { chains[i] } else { *sum + chains[i] };
+        }
+    }
+}
