@@ -17,6 +17,10 @@ use crate::sweep::{batch_median, brief_median};
 pub const SEED: u64 = 20_261_121;
 /// Shapes that are drawn of each type.
 const DRAWN: u64 = 200;
+/// Products of matrices, and of a matrix and a vector, that are drawn of each type for a CPU; and their most products of
+/// elements.
+const DRAWN_FOR_CPU: [u64; 2] = [60, 30];
+const MOST_PRODUCTS: usize = 1 << 30;
 /// The most elements of a matrix: what is drawn larger is drawn again.
 const MOST_ELEMENTS: usize = 1 << 29;
 /// Different elements of the factors: they repeat after so many.
@@ -66,23 +70,29 @@ pub fn shapes() -> Vec<Shape> {
         let shape = |extents, transposed, drawn| Shape { op: Op::Gemm, element, extents, transposed, drawn };
         all.extend(figures.map(|extents| shape(extents, [false; 2], false)));
         for number in 0..DRAWN {
-            let mut draw = 0;
-            let (extents, transposed) = loop {
-                let bits = |what: u64| split_mix(SEED, (1000 * draw + number) * 16 + what);
-                let [m, n] = [0, 1].map(|what| logarithmic(bits(what), 1, 16_384));
-                let k = logarithmic(bits(2), 1, 200_000);
-                if (m * k).max(k * n).max(m * n) <= MOST_ELEMENTS {
-                    break ([m, n, k], [bits(3) >> 63 == 1, bits(4) >> 63 == 1]);
-                }
-                draw += 1;
-            };
+            let is_small = |[m, n, k]: [usize; 3]| (m * k).max(k * n).max(m * n) <= MOST_ELEMENTS;
+            let (extents, transposed) = drawn([16_384, 16_384, 200_000], number, is_small);
             all.push(shape(extents, transposed, true));
         }
     }
     all
 }
 
-/// The shapes for a CPU: squares, flat and tall ones, odd ones, in all orders.
+/// Extents from 1 to `most`, log-uniformly, and whether A and B are stored transposed, of the shape of that number: the
+/// first that are drawn for which `is_fit` holds.
+fn drawn(most: [usize; 3], number: u64, is_fit: impl Fn([usize; 3]) -> bool) -> ([usize; 3], [bool; 2]) {
+    let mut draw = 0;
+    loop {
+        let bits = |what: u64| split_mix(SEED, (1000 * draw + number) * 16 + what);
+        let extents = [0, 1, 2].map(|what| logarithmic(bits(what as u64), 1, most[what]));
+        if is_fit(extents) {
+            return (extents, [bits(3) >> 63 == 1, bits(4) >> 63 == 1]);
+        }
+        draw += 1;
+    }
+}
+
+/// The shapes for a CPU: squares, flat and tall ones, odd ones, in all orders, then those that the seed draws.
 pub fn cpu_shapes() -> Vec<Shape> {
     let matrices = [
         [1, 1, 1],
@@ -136,6 +146,21 @@ pub fn cpu_shapes() -> Vec<Shape> {
             for transposed in [[false, false], [false, true], [true, false], [true, true]] {
                 all.push(Shape { op: Op::Gemm, element, extents, transposed, drawn: false });
             }
+        }
+        for number in 0..DRAWN_FOR_CPU[0] {
+            let (extents, transposed) =
+                drawn([4096; 3], number, |all| all.iter().product::<usize>() <= MOST_PRODUCTS);
+            all.push(Shape { op: Op::Gemm, element, extents, transposed, drawn: true });
+        }
+        for number in 0..DRAWN_FOR_CPU[1] {
+            let (extents, transposed) = drawn([8192, 1, 8192], number, |_| true);
+            all.push(Shape {
+                op: Op::Gemv,
+                element,
+                extents,
+                transposed: [transposed[0], false],
+                drawn: true,
+            });
         }
     }
     all
@@ -385,7 +410,7 @@ mod tests {
     #[test]
     fn the_cpu_has_small_shapes_measured_and_checked() {
         let device = Device::cpu();
-        let small = |shape: &&Shape| shape.extents.iter().all(|&extent| extent <= 64);
+        let small = |shape: &&Shape| !shape.drawn && shape.extents.iter().all(|&extent| extent <= 64);
         let shapes: Vec<Shape> = cpu_shapes().iter().filter(small).copied().collect();
         let mut factors = Factors::new(&device).expect("the CPU is there");
         for shape in &shapes {
