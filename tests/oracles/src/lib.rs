@@ -28,3 +28,30 @@ pub fn dot(a: &[f64], b: &[f64]) -> (f64, f64) {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).fold((0.0, 0.0), |(sum, sizes), (a, b)| (sum + a * b, sizes + (a * b).abs()))
 }
+
+/// How many rows each row of a triangle waits for one after the other, itself included: by what that means, again and
+/// again until none changes. Up and down, so that few rounds do for either triangle: a long chain would else take one
+/// for each row. Row `r` has the columns `indices[offsets[r]..offsets[r + 1]]`, of which its own does not count.
+///
+/// ```
+/// assert_eq!(gpu_oracles::levels(&[0, 1, 3, 4], &[0, 0, 1, 1]), [1, 2, 3]);
+/// ```
+pub fn levels(offsets: &[u32], indices: &[u32]) -> Vec<u32> {
+    let rows = offsets.len() - 1;
+    let mut levels = vec![1; rows];
+    loop {
+        let mut changed = false;
+        for row in (0..rows).chain((0..rows).rev()) {
+            let columns = &indices[offsets[row] as usize..offsets[row + 1] as usize];
+            for &column in columns.iter().filter(|&&column| column as usize != row) {
+                if levels[row] <= levels[column as usize] {
+                    levels[row] = levels[column as usize] + 1;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return levels;
+        }
+    }
+}

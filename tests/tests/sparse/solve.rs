@@ -7,24 +7,9 @@ use gpu_tests::compare::assert_same_bits;
 
 use crate::support::{Host, Value, matrix, naive_solution, reversed, triangles, vector};
 
-/// The oracle: levels by what they mean, again and again until none changes. Up and down, so that few rounds do for
-/// either triangle: a long chain would else take one for each row.
-fn levels_of<T>(a: &Host<T>) -> Vec<u32>
-where
-    T: Value,
-{
-    let mut levels = vec![1u32; a.rows];
-    loop {
-        let before = levels.clone();
-        for row in (0..a.rows).chain((0..a.rows).rev()) {
-            for entry in a.row(row).filter(|&entry| a.indices[entry] as usize != row) {
-                levels[row] = levels[row].max(1 + levels[a.indices[entry] as usize]);
-            }
-        }
-        if before == levels {
-            return levels;
-        }
-    }
+/// The oracle.
+fn levels_of<T>(a: &Host<T>) -> Vec<u32> {
+    gpu_oracles::levels(&a.offsets, &a.indices)
 }
 
 /// Every triangle on both sides, with what its diagonal may be taken for.
@@ -89,22 +74,25 @@ fn grid<T: Value>() -> Host<T> {
 
 fn walks<T: Value>(test: &str) {
     let lower = grid::<T>();
+    let cases = [(reversed(&lower), Side::Upper), (lower, Side::Lower)].map(|(host, side)| {
+        let b = vector::<T>(host.rows, 34);
+        let expected = naive_solution(&host, side, Diagonal::Stored, T::of(-0.5), &b);
+        (levels_of(&host), host, side, b, expected)
+    });
     for_each(test, |device| {
-        for (host, side) in [(lower.clone(), Side::Lower), (reversed(&lower), Side::Upper)] {
-            let a = host.on(device);
-            let b = vector::<T>(host.rows, 34);
+        for (expected_levels, host, side, b, expected) in &cases {
+            let (a, side) = (host.on(device), *side);
             let mut analysis = Analysis::with(&a, side, Diagonal::Stored, Algorithm::Chains).unwrap();
             let profile = analysis.profile();
             assert!(profile.is_grid(), "{profile:?}");
             assert_eq!((profile.stride, profile.aligned), (1040, 7357));
             let mut levels = vec![0; host.rows];
             analysis.levels().copy_to(&mut levels).unwrap();
-            assert_eq!(levels, levels_of(&host), "{side:?}");
-            let right = device.upload(&b).unwrap();
+            assert_eq!(levels, *expected_levels, "{side:?}");
+            let right = device.upload(b).unwrap();
             let mut x = device.alloc(host.rows).unwrap();
             analysis.solve(&device.default_stream(), T::of(-0.5), &right, &mut x).unwrap();
-            let expected = naive_solution(&host, side, Diagonal::Stored, T::of(-0.5), &b);
-            assert_same_bits(&x.to_vec().unwrap(), &expected, &format!("{side:?}"));
+            assert_same_bits(&x.to_vec().unwrap(), expected, &format!("{side:?}"));
         }
     });
 }
@@ -181,8 +169,8 @@ fn levels_and_the_order_of_rows_are_what_they_mean() {
             assert_eq!(levels, expected, "{name}");
             let count = expected.iter().copied().max().unwrap_or(0);
             assert_eq!(analysis.level_count(), count, "{name}");
-            let of_level = |level| expected.iter().filter(|&&other| other == level).count() as u32;
-            let rows: Vec<u32> = (1..=count).map(of_level).collect();
+            let mut rows = vec![0; count as usize];
+            expected.iter().for_each(|&level| rows[level as usize - 1] += 1);
             assert_eq!(analysis.rows_per_level().unwrap(), rows, "{name}");
 
             // The rows that wait for one of the same block of 256, and the longest.
@@ -217,7 +205,7 @@ fn levels_and_the_order_of_rows_are_what_they_mean() {
             let mut rows: Vec<u32> = (0..host.rows as u32).collect();
             rows.sort_by_key(group);
             let starts: Vec<u32> = (0..=7 * count)
-                .map(|wanted| rows.iter().filter(|row| group(row) < wanted).count() as u32)
+                .map(|wanted| rows.partition_point(|row| group(row) < wanted) as u32)
                 .collect();
             let mut warps = vec![0];
             for (group, pair) in starts.windows(2).enumerate() {
