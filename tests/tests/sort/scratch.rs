@@ -6,8 +6,9 @@ use gpu_scan::Options;
 use gpu_sort::{
     RunsMut, SortOptions, TopK, run_length_encode_into, segmented_sort_indices_into, segmented_sort_into,
     segmented_sort_pairs_into, segmented_sort_pairs_scratch, segmented_sort_scratch, select_scratch,
-    sort_indices_into, sort_into, sort_pairs_into, sort_pairs_scratch, sort_scratch, top_k_into,
-    top_k_pairs_into, top_k_scratch, top_k_segments_into, top_k_segments_scratch, unique_into,
+    sort_indices_into, sort_into, sort_pairs_in_place, sort_pairs_in_place_scratch, sort_pairs_into,
+    sort_pairs_scratch, sort_scratch, top_k_into, top_k_pairs_into, top_k_scratch, top_k_segments_into,
+    top_k_segments_scratch, unique_into,
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::data::random;
@@ -287,4 +288,17 @@ fn all_primitives_share_one() {
         let mut own = Scratch::from_buffer(&stream, device.alloc(size.words()).unwrap()).unwrap();
         calls.iter().for_each(|(_, _, call)| call(&stream, &mut own));
     });
+}
+
+#[test]
+fn what_the_query_for_pairs_in_place_says_is_enough() {
+    let stream = Device::cpu().default_stream();
+    for len in [1, 1000, 5000] {
+        let (mut keys, mut values) = (vec![7_u16; len], vec![[1_u8; 2]; len].concat());
+        let mut scratch = Scratch::with_size(&stream, sort_pairs_in_place_scratch::<u16, u8>(len).unwrap())
+            .unwrap()
+            .fixed();
+        let (keys, values) = (&mut keys[..], &mut values[..len]);
+        sort_pairs_in_place(&stream, keys, values, SortOptions::ascending(), &mut scratch).unwrap();
+    }
 }
