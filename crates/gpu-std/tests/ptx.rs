@@ -89,13 +89,9 @@ fn compile(arch: u32, isa: u32) -> String {
     // Where gpu-builder compiles this workspace's kernels, with its flags: the target for every crate, so that all of
     // them may be inlined into each other, and no path in the code; what makes a text is for the fixtures alone: of
     // `core` only bitcode is made then. Whoever comes first compiles `core`, 18 seconds of each architecture, and the
-    // other finds it there.
+    // other finds it there: cargo lets one in at a time.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder");
     let target = target.join(format!("nvptx/sm_{arch}-ptx{isa}"));
-    std::fs::create_dir_all(&target).expect("a folder");
-    // Nobody builds something else there meanwhile.
-    let lock = std::fs::File::create(target.join(".gpu-builder-lock")).expect("the folder's lock");
-    lock.lock().expect("the folder's lock");
     let (workspace, home) = (root(), cargo_home());
     let names = [(&sysroot(), "rust"), (&home, "cargo"), (&workspace, "workspace")];
     let names = names.map(|(folder, name)| format!("--remap-path-prefix={}=/{name}", folder.display()));
