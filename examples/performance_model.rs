@@ -92,6 +92,8 @@ mod tests;
 mod tiles;
 #[path = "performance_model/timing.rs"]
 mod timing;
+#[path = "performance_model/transpositions.rs"]
+mod transpositions;
 #[path = "performance_model/waiting.rs"]
 mod waiting;
 

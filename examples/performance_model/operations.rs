@@ -1,7 +1,7 @@
 //! What is done with sparse matrices, and how large that is.
 
 use gpu_benches::suite::sparse::{COLUMNS, Kind, Structure};
-use gpu_sparse::{Algorithm, Strategy};
+use gpu_sparse::{Algorithm, Strategy, Transposition};
 
 use super::ahead::Ahead;
 
@@ -21,8 +21,8 @@ pub enum Operation {
     SolveMany(bool),
     /// Of the transposed system, from the last row on.
     Backwards(Algorithm),
-    /// Its transposition.
-    Transpose,
+    /// Its transposition; of those that are not chosen by themselves the small ones are simulated.
+    Transpose(Transposition),
     /// The order of its rows by levels.
     Order,
     /// Its incomplete Cholesky factor.
@@ -44,8 +44,8 @@ impl Operation {
         let several = [true, false].map(Self::Spmm);
         let systems = Algorithm::ALL.map(Self::Solve).into_iter().chain(Algorithm::ALL.map(Self::Backwards));
         let systems = systems.chain([true, false].map(Self::SolveMany));
-        let others = [Self::Transpose, Self::Order, Self::Ic0, Self::Ilu0, Self::Expand, Self::Compress];
-        let others = others.into_iter().chain([Self::SortRows]);
+        let others = [Self::Transpose(Transposition::Auto), Self::Order, Self::Ic0, Self::Ilu0];
+        let others = others.into_iter().chain([Self::Expand, Self::Compress, Self::SortRows]);
         products.into_iter().chain(several).chain(systems).chain(others).collect()
     }
 
@@ -59,7 +59,8 @@ impl Operation {
             Self::SolveMany(true) => ["solve many".into(), "row-major".into()],
             Self::SolveMany(false) => ["solve many".into(), "column-major".into()],
             Self::Backwards(algorithm) => ["solve Aᵀ".into(), format!("{algorithm:?}")],
-            Self::Transpose => ["transpose".into(), String::new()],
+            Self::Transpose(Transposition::Auto) => ["transpose".into(), String::new()],
+            Self::Transpose(way) => ["transpose by".into(), format!("{way:?}")],
             // Results say how many levels there are, which the structure does.
             Self::Order => ["order rows".into(), String::new()],
             Self::Ic0 => ["ic0".into(), String::new()],
@@ -82,7 +83,7 @@ impl Operation {
     /// Whether drawn structures are predicted, too: not the way through their rows, which is known of the kinds of the
     /// figures only, and not what no program times.
     pub fn is_of_any_kind(self) -> bool {
-        matches!(self, Self::Spmv(_) | Self::Spmm(_) | Self::Transpose)
+        matches!(self, Self::Spmv(_) | Self::Spmm(_) | Self::Transpose(_))
     }
 
     /// Whether the host waits for what it does, and the wall clock times it: not products and systems.
@@ -122,7 +123,7 @@ pub fn bytes(structure: Structure, operation: Operation) -> f64 {
     let (matrix, list) = (12.0 * all + offsets, 16.0 * all);
     match operation {
         Operation::Spmm(_) | Operation::SolveMany(_) => matrix + 16.0 * rows * COLUMNS as f64,
-        Operation::Transpose => 2.0 * matrix,
+        Operation::Transpose(_) => 2.0 * matrix,
         // Each row's level and length are read, and its place is written.
         Operation::Order => 16.0 * rows,
         Operation::Ic0 => matrix + 8.0 * all,

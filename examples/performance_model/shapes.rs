@@ -140,7 +140,7 @@ impl Shape {
                 "drawn triangular systems"
             }
             Self::Level3(shape) if shape.drawn => "drawn symmetric updates",
-            Self::Sparse(structure, Operation::Transpose) if structure.drawn => "drawn sparse transpositions",
+            Self::Sparse(structure, Operation::Transpose(_)) if structure.drawn => "drawn sparse transpositions",
             Self::Sparse(structure, _) if structure.drawn => "drawn sparse products",
             Self::Sort(sorts::Shape { op: sorts::Op::TopK(_), .. }) => "selections",
             Self::Sort(_) => "sorts of segments",
@@ -157,7 +157,7 @@ impl Shape {
             Self::Level3(_) => "symmetric updates",
             Self::Batch(_) => "batches by starts",
             Self::Sparse(_, Operation::Spmv(_) | Operation::Spmm(_)) => "sparse products",
-            Self::Sparse(_, Operation::Transpose) => "sparse transpositions",
+            Self::Sparse(_, Operation::Transpose(_)) => "sparse transpositions",
             Self::Sparse(_, Operation::Order) => "orders of sparse rows",
             Self::Sparse(_, Operation::Ic0 | Operation::Ilu0) => "incomplete factors",
             Self::Sparse(_, Operation::Expand | Operation::Compress | Operation::SortRows) => {

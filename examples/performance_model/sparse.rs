@@ -15,7 +15,7 @@ use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::metrics::Architecture;
 use gpu_sim::{Config, Record};
-use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, transpose};
+use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, Transposition, transpose_by};
 
 use super::cases::Counting;
 use super::conversions;
@@ -23,6 +23,7 @@ use super::gathers::{GRANULE, anywhere, misses, misses_before};
 use super::levels;
 use super::operations::{Operation, bytes, entries, level_count, shrunk};
 use super::solvers::Solver;
+use super::transpositions;
 
 /// Rows of which a sample of blocks is simulated, and how many blocks.
 const SAMPLED: [u32; 2] = [1 << 17, 1 << 18];
@@ -45,7 +46,7 @@ const CLASSES: f64 = 7.0;
 /// Levels of whose classes a block adds up the numbers.
 const SCANNED: f64 = 1e3;
 /// Bits of a digit of a sort.
-const DIGIT: f64 = 8.0;
+pub const DIGIT: f64 = 8.0;
 
 /// What is chosen for a structure's systems: a cube of few rows, as is simulated, would be solved by another kernel.
 fn chosen(structure: Structure) -> Algorithm {
@@ -138,15 +139,6 @@ fn sorted(launches: &mut Vec<Counts>, [_, simulated, all]: [f64; 3]) {
     launches.splice(last..last, std::iter::repeat_n(pass, more));
 }
 
-/// What a transposition of a random structure writes on the way: the records of a bucket come from tiles one by one,
-/// and leave the second-level cache before their sector is whole.
-fn transposed(launches: &mut [Counts], structure: Structure) {
-    let is_first = |launch: &&mut Counts| launch.kernel == "sparse_to_buckets";
-    if let (Kind::Random, Some(launch)) = (structure.kind, launches.iter_mut().find(is_first)) {
-        launch.memory_written = Bytes(launch.memory_written.0.max(entries(structure) * SECTOR));
-    }
-}
-
 /// What an operation counts.
 ///
 /// # Errors
@@ -158,6 +150,9 @@ pub fn count(
 ) -> Result<Counted, Box<dyn Error>> {
     let is_sampled = operation.is_sampled();
     let algorithm = operation.algorithm();
+    if operation == Operation::Transpose(Transposition::Auto) {
+        return transpositions::count(structure, counting);
+    }
     if algorithm == Some(Algorithm::Levels) && structure.kind != Kind::Band {
         return levels::count(structure, operation, counting);
     }
@@ -189,9 +184,14 @@ pub fn count(
         return Err(format!("{} and {} differ in their launches", names[0], names[1]).into());
     }
     let [few, many] = smaller.map(|one| f64::from(one.rows));
-    // Sums of an order's rows are of its levels.
+    // Sums of an order's rows are of its levels, those of buckets of as many numbers as each of them has tiles.
+    let all = [smaller[0], smaller[1], structure];
     let numbers = match operation {
-        Operation::Order => [smaller[0], smaller[1], structure].map(level_count),
+        Operation::Order => all.map(level_count),
+        Operation::Transpose(Transposition::Buckets) => {
+            let [few, many, all] = all.map(transpositions::numbers);
+            [few?, many?, all?]
+        }
         _ => [0.0; 3],
     };
     let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: many as usize };
@@ -226,8 +226,8 @@ pub fn count(
     }
     for launches in [&mut counted.launches, &mut counted.smaller] {
         read_at_random(launches, structure, operation, counting.l2.0);
-        if operation == Operation::Transpose {
-            transposed(launches, structure);
+        if let Operation::Transpose(_) = operation {
+            transpositions::scaled(launches, structure, many, counting.l2.0);
         }
         if operation == Operation::Order {
             sorted(launches, numbers);
@@ -302,9 +302,9 @@ pub fn simulate(
                 let (b, x) = (Matrix::new(&rights, layout)?, MatrixMut::new(&mut outs, layout)?);
                 analysis.solve_many(&stream, 1.0, b, x)?;
             }
-            Operation::Transpose => {
+            Operation::Transpose(way) => {
                 begin(&stream)?;
-                drop(transpose(&a)?);
+                drop(transpose_by(&a, way)?);
             }
             Operation::Order => {
                 let analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored)?;

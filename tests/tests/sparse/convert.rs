@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use gpu_sparse::{Coo, CooView, Csc, Csr, Duplicates, Error, compress, expand, sort_rows, transpose};
+use gpu_sparse::{
+    Coo, CooView, Csc, Csr, Duplicates, Error, Transposition, compress, expand, sort_rows, transpose, transpose_by,
+};
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 
@@ -209,6 +211,23 @@ fn unsorted_arrays_that_are_no_matrix_are_refused() {
     });
 }
 
+/// The transposed matrix, which is the same whichever way it goes.
+fn transposed_by_each<T: Value>(a: &Csr<T>) -> Csr<T> {
+    let is_elsewhere = a.view().offsets().as_slice().is_none() && a.view().entries() > 0;
+    let by = |asked: Transposition, expected: Transposition| {
+        let (transposed, way) = transpose_by(a, asked).unwrap();
+        assert_eq!(way, if is_elsewhere { expected } else { Transposition::Sorted }, "{asked:?}");
+        let (rows, columns) = (transposed.view().rows(), transposed.view().columns());
+        let (offsets, indices, values) = transposed.into_buffers();
+        (rows, columns, [offsets.to_vec().unwrap(), indices.to_vec().unwrap()], values.to_vec().unwrap())
+    };
+    let sorted = by(Transposition::Sorted, Transposition::Sorted);
+    let moved = by(Transposition::Buckets, Transposition::Buckets);
+    assert_eq!((sorted.0, sorted.1, &sorted.2), (moved.0, moved.1, &moved.2));
+    assert_same_bits(&sorted.3, &moved.3, "by buckets");
+    transpose(a).unwrap()
+}
+
 fn transpositions<T: Value>(test: &str) {
     for_each(test, |device| {
         for (rows, columns, most) in [
@@ -239,7 +258,7 @@ fn transpositions<T: Value>(test: &str) {
                 .collect();
             expected.sort_by_key(|entry| (entry.0, entry.1));
             let a = host.on(device);
-            let transposed = transpose(&a).unwrap();
+            let transposed = transposed_by_each(&a);
             assert_eq!((transposed.view().rows(), transposed.view().columns()), (columns, rows));
             // It is a matrix.
             let (offsets, indices, values) = transposed.into_buffers();

@@ -10,7 +10,7 @@ use crate::buckets::launch as buckets;
 use crate::error::Error;
 use crate::launch::{self, Element};
 use crate::matrix::{Coo, CooView, Csr, CsrView, check, first_difference};
-use crate::plan::transpose as plan;
+use crate::plan::transpose::{self as plan, Transposition};
 use crate::reference;
 
 /// The entries of a list as compressed rows, computed where they live: sorted by row and column, those in the same
@@ -207,19 +207,44 @@ pub fn sort_rows<'a, T: Element>(
 /// # Ok::<(), gpu_sparse::Error>(())
 /// ```
 pub fn transpose<'a, T: Element>(matrix: impl Into<CsrView<'a, T>>) -> Result<Csr<T>, Error> {
-    let matrix = matrix.into();
-    match transposed_by_buckets(&matrix)? {
-        Some(transposed) => Ok(transposed),
-        None => Ok(transposed_with_order(matrix)?.0),
-    }
+    Ok(transpose_by(matrix, Transposition::Auto)?.0)
 }
 
-/// Buckets that are looked at before entries go to them.
-const SAMPLED: usize = 4;
+/// The same a way of choice, and which way it went: on the CPU, and of a matrix without entries, it is always
+/// [`Sorted`](Transposition::Sorted). No bit of the matrix depends on it.
+///
+/// # Errors
+/// Those of [`transpose`].
+///
+/// ```
+/// use gpu_sparse::{Csr, Transposition, transpose_by};
+/// let device = gpu_core::Device::simulator();
+/// let a = Csr::upload(&device, 1, 3, &[0, 2], &[0, 2], &[1.0, 2.0])?;
+/// let (transposed, way) = transpose_by(&a, Transposition::Buckets)?;
+/// assert_eq!(way, Transposition::Buckets);
+/// assert_eq!(transposed.into_buffers().0.to_vec()?, [0, 1, 1, 2]);
+/// # Ok::<(), gpu_sparse::Error>(())
+/// ```
+pub fn transpose_by<'a, T: Element>(
+    matrix: impl Into<CsrView<'a, T>>,
+    way: Transposition,
+) -> Result<(Csr<T>, Transposition), Error> {
+    let matrix = matrix.into();
+    if way != Transposition::Sorted
+        && let Some(transposed) = transposed_by_buckets(&matrix, way)?
+    {
+        return Ok((transposed, Transposition::Buckets));
+    }
+    Ok((transposed_with_order(matrix)?.0, Transposition::Sorted))
+}
 
-/// The same, where that is what is fastest: on a device, of entries that are spread over the columns, but not each
-/// tile's over all of them.
-fn transposed_by_buckets<T: Element>(matrix: &CsrView<'_, T>) -> Result<Option<Csr<T>>, Error> {
+/// The same by buckets, if there are entries on a device, and buckets are enough for their columns. Where that is
+/// chosen by itself, only what is fastest so: entries that are spread over the columns, but not each tile's over all of
+/// them.
+fn transposed_by_buckets<T: Element>(
+    matrix: &CsrView<'_, T>,
+    way: Transposition,
+) -> Result<Option<Csr<T>>, Error> {
     let (rows, columns, len) = (matrix.columns, matrix.rows, matrix.entries());
     let (row_count, entries) = crate::matrix::sizes(rows, len)?;
     if matrix.slices().is_some() || len == 0 {
@@ -228,6 +253,7 @@ fn transposed_by_buckets<T: Element>(matrix: &CsrView<'_, T>) -> Result<Option<C
     let Some(split) = plan::split(matrix.rows as u32, row_count, entries, (size_of::<T>() / 4) as u32) else {
         return Ok(None);
     };
+    let is_chosen = way == Transposition::Auto;
     let device = matrix.device();
     let stream = device.default_stream();
     // ---- where the entries of each tile go in each bucket
@@ -235,18 +261,18 @@ fn transposed_by_buckets<T: Element>(matrix: &CsrView<'_, T>) -> Result<Option<C
     buckets::counts(&stream, matrix, split, &mut starts)?;
     let mut scratch = Scratch::new(&stream);
     scan_in_place::<Sum<u32>>(&stream, &mut starts, Options::exclusive(), &mut scratch)?;
-    // Of some buckets in the middle: where each tile's entries start.
-    let tiles = split.tiles() as usize;
-    let first = split.buckets() as usize / 2 * tiles;
-    let mut some = vec![0; (SAMPLED * tiles).min(starts.len() - first)];
-    starts.slice(first..first + some.len()).copy_to(&mut some)?;
-    if !plan::is_near(&some) {
-        return Ok(None);
+    if is_chosen {
+        // Where each tile's entries start, and those of the bucket behind.
+        let (sampled, tiles) = (plan::sampled(split), split.tiles() as usize);
+        let sampled = sampled.start as usize * tiles..sampled.end as usize * tiles + 1;
+        if !plan::is_near(&starts.slice(sampled).to_vec()?) {
+            return Ok(None);
+        }
     }
     // ---- to buckets, and to columns
     let mut records = device.alloc(buckets::record_words(split))?;
     let largest = buckets::to_buckets(&stream, matrix, split, &starts, &mut records)?;
-    if !plan::is_even(largest, entries) {
+    if is_chosen && !plan::is_even(largest, entries) {
         return Ok(None);
     }
     let mut offsets = device.alloc(rows + 1)?;

@@ -9,7 +9,7 @@ mod spmv;
 mod steps;
 mod wide;
 
-pub use convert::{Duplicates, compress, expand, sort_rows, transpose};
+pub use convert::{Duplicates, compress, expand, sort_rows, transpose, transpose_by};
 pub use factor::{Ilu0, ic0, ilu0, triangle};
 pub use order::RowOrder;
 pub use solve::{Analysis, Diagonal, Side};
@@ -21,6 +21,7 @@ pub(crate) use convert::transposed_with_order;
 
 pub use crate::plan::solve::{Algorithm, Profile};
 pub use crate::plan::spmv::{Statistics, Strategy};
+pub use crate::plan::transpose::Transposition;
 
 use gpu_core::{Layout, Order, View, ViewMut};
 

@@ -1,6 +1,23 @@
 //! How a transposition is cut, and whether by buckets.
 
-use gpu_sparse_kernels::buckets::{MOST_BUCKETS, ROUND, SHIFTS, Split, most_slots};
+use std::ops::Range;
+
+use gpu_sparse_kernels::buckets::{MOST_BUCKETS, ROUND, SHIFTS, most_slots};
+
+pub use gpu_sparse_kernels::buckets::Split;
+
+/// Which way the entries of a transposition go on a device. All of them give the same bits; the CPU has one way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Transposition {
+    /// By buckets where a sample of them says so ([`is_near`]) and none is far larger than the others ([`is_even`]),
+    /// else sorted.
+    #[default]
+    Auto,
+    /// Sorted by columns; then rows and values are gathered.
+    Sorted,
+    /// Moved to buckets of columns, and from there to the columns. Where these are more than 2^25, entries are sorted.
+    Buckets,
+}
 
 /// Blocks among which the entries of matrices are dealt out that are too small for whole tiles and buckets: four on
 /// each of 132 multiprocessors.
@@ -37,6 +54,15 @@ pub const fn is_even(largest: u32, entries: u32) -> bool {
 
 /// Entries of a tile that go to the same bucket, in the mean at least.
 const TOGETHER: u32 = 64;
+
+/// Buckets that are looked at before entries go to them.
+const SAMPLED: u32 = 4;
+
+/// The buckets of which [`is_near`] is asked: some in the middle.
+pub fn sampled(split: Split) -> Range<u32> {
+    let first = split.buckets() / 2;
+    first..split.buckets().min(first + SAMPLED)
+}
 
 /// Whether what a tile has for a bucket, if it has some, is so much that it is written together, from where each of
 /// several tiles' entries start. Where a tile's entries go to all buckets, a sort moves them no slower: 5 M rows of 8
