@@ -376,11 +376,11 @@ fn line(
         }
     }
     let roofline = Roofline::single(device).bound(&found.demand)?.time.0 * 1e6;
-    let timing = match kernel {
-        Kernel::Shape(shape) => shape.timing(),
-        _ => Timing::Among,
+    let (timing, reads) = match kernel {
+        Kernel::Shape(shape) => (shape.timing(), shape.reads(&found.counted.launches)?),
+        _ => (Timing::Among, Vec::new()),
     };
-    let predicted = beside.measured(timing, &sequence, call).0 * 1e6;
+    let predicted = beside.measured(timing, &sequence, call, &reads).0 * 1e6;
     let off = |time: f64| microseconds.map(|measured| 100.0 * (time / measured - 1.0));
     Ok(Line {
         device: device.name.clone(),

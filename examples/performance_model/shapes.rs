@@ -17,14 +17,15 @@ use gpu_core::Device;
 use gpu_examples::predicted::Counted;
 use gpu_model::literature::roofline::Demand;
 use gpu_model::units::{Bytes, Seconds};
+use gpu_model::waves::Counts;
 use serde::Deserialize;
 
 use super::cases::Counting;
 use super::changed::moment;
 use super::operations::{self, Operation};
 use super::skyline::Skyline;
-use super::timing::{Calls, Timing};
-use super::{batched, conversions, factor, level3, sorting, sparse, tensor};
+use super::timing::{Calls, Read, Timing};
+use super::{batched, conversions, factor, level3, sorting, sparse, tensor, transpositions};
 
 /// Every so many-th of the drawn shapes of sorts, and of products on the tensor cores, of which 400 come last: of the
 /// 200 that there were when the rule was fixed, and of those that were drawn later and not measured.
@@ -140,7 +141,9 @@ impl Shape {
                 "drawn triangular systems"
             }
             Self::Level3(shape) if shape.drawn => "drawn symmetric updates",
-            Self::Sparse(structure, Operation::Transpose(_)) if structure.drawn => "drawn sparse transpositions",
+            Self::Sparse(structure, Operation::Transpose(_)) if structure.drawn => {
+                "drawn sparse transpositions"
+            }
             Self::Sparse(structure, _) if structure.drawn => "drawn sparse products",
             Self::Sort(sorts::Shape { op: sorts::Op::TopK(_), .. }) => "selections",
             Self::Sort(_) => "sorts of segments",
@@ -203,6 +206,17 @@ impl Shape {
             Self::Sparse(_, operation) if operation.is_waited_for() => Timing::Waited,
             Self::Sparse(..) | Self::Skyline(_) => Timing::Alone,
             _ => Timing::Among,
+        }
+    }
+
+    /// What the host reads while these are launched.
+    ///
+    /// # Errors
+    /// Structures that nothing is launched of.
+    pub fn reads(self, launches: &[Counts]) -> Result<Vec<Read>, String> {
+        match self {
+            Self::Sparse(structure, Operation::Transpose(_)) => transpositions::reads(structure, launches),
+            _ => Ok(Vec::new()),
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! A batch of launches between two events takes as long as the host or the device, whichever is slower. A launch alone
 //! between two events, as sparse matrices are timed, also takes what the host needs until it begins, and a call that is
-//! waited for by the wall clock (orders of rows, transpositions) what it takes to notice its end. A factorisation has a
+//! waited for by the wall clock (orders of rows, transpositions) what it takes to notice its end, and what the host
+//! reads on the way, as a sample and the size of the largest bucket of a transposition. A factorisation has a
 //! fresh matrix each time, and the time of the copy alone is taken off: what the device does while the host issues the
 //! copy is not seen.
 //!
@@ -19,7 +20,7 @@ use gpu_benches::report::{Mode, OURS, Record};
 use gpu_benches::suite::{Case, Op, Shape as CaseShape, cases};
 use gpu_model::calibrate::Row;
 use gpu_model::units::{Bytes, BytesPerSecond, Seconds};
-use gpu_model::waves::Sequence;
+use gpu_model::waves::{Prediction, Sequence};
 use serde::{Deserialize, Serialize};
 
 use super::changed::moment;
@@ -41,6 +42,15 @@ pub enum Timing {
     BehindCopy(Bytes),
 }
 
+/// What the host reads within a call, and waits for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Read {
+    /// How many launches are before it.
+    pub behind: usize,
+    /// How much it is.
+    pub bytes: Bytes,
+}
+
 /// What timing takes on a device and its host beside what is timed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Beside {
@@ -48,6 +58,8 @@ pub struct Beside {
     alone: Seconds,
     /// An empty launch until the host knows that it has ended.
     waited: Seconds,
+    /// Copies of so few bytes, of [`READ`], to memory that is not pinned, until they are there.
+    reads: [Seconds; 2],
     /// The issue of a copy.
     copy: Seconds,
     /// How fast a device copies within itself.
@@ -55,6 +67,9 @@ pub struct Beside {
     /// What a launch takes of the device at least.
     gap: Seconds,
 }
+
+/// Bytes of small copies to the host that the calibrations have.
+const READ: [f64; 2] = [4096.0, 65_536.0];
 
 /// The elements of which the largest is searched in single launches.
 const FEW: usize = 1 << 10;
@@ -84,6 +99,9 @@ impl Beside {
         let all = rows.iter().filter(|row| row.of == "within_device").map(|row| row.over);
         let (least, most) = (all.clone().fold(f64::INFINITY, f64::min), all.fold(0.0, f64::max));
         let copied = |bytes: f64| of("copy", "within_device", Some(bytes)).map(|speed| speed * 1e9);
+        let read = |bytes: f64| -> Result<Seconds, String> {
+            Ok(Seconds(bytes / (of("copy", "pageable_to_host", Some(bytes))? * 1e9)))
+        };
         let gap = device.waves()?.gap;
         let mut own = Vec::new();
         for (case, time) in single(source)? {
@@ -97,32 +115,63 @@ impl Beside {
         Ok(Self {
             alone: Seconds(quantile(&mut own, 0.5)),
             waited: Seconds(of("launch_alone", "plain", None)? * 1e-6),
+            reads: [read(READ[0])?, read(READ[1])?],
             copy: Seconds(least / copied(least)?),
             copied: BytesPerSecond(copied(most)?),
             gap,
         })
     }
 
-    /// What a program measures of launches that follow one another; `call` is what a call of one launch takes there
-    /// that has next to nothing to do.
-    pub fn measured(&self, timing: Timing, sequence: &Sequence, call: Option<Seconds>) -> Seconds {
-        let [first, last] = [sequence.launches.first(), sequence.launches.last()];
-        let (Some(first), Some(last)) = (first, last) else { return sequence.time };
-        let device: Seconds = sequence.launches.iter().map(|launch| launch.device).sum();
-        let issue: Seconds = sequence.launches.iter().map(|launch| launch.issue).sum();
-        let issue = issue + call.map_or(Seconds(0.0), |call| (call - last.issue).max(Seconds(0.0)));
-        // From when the first launch has begun on.
-        let begun = (issue - first.issue).max(device - first.launch);
+    /// What reading so many bytes takes the host from the call on: of few as long as the smallest copy.
+    fn read(&self, bytes: Bytes) -> Seconds {
+        let ([few, many], [small, large]) = (READ, self.reads);
+        small + (large - small) * ((bytes.0 - few) / (many - few)).max(0.0)
+    }
+
+    /// What a program measures of launches that follow one another, where the host reads something in between if it is
+    /// waited for; `call` is what a call of one launch takes there that has next to nothing to do.
+    pub fn measured(
+        &self,
+        timing: Timing,
+        sequence: &Sequence,
+        call: Option<Seconds>,
+        reads: &[Read],
+    ) -> Seconds {
+        let all = &sequence.launches[..];
+        let Some(last) = all.last() else { return sequence.time };
+        let more = call.map_or(Seconds(0.0), |call| (call - last.issue).max(Seconds(0.0)));
+        let device: Seconds = all.iter().map(|launch| launch.device).sum();
+        let issue: Seconds = all.iter().map(|launch| launch.issue).sum();
+        let issue = issue + more;
         match timing {
             Timing::Among => issue.max(device),
-            Timing::Alone => self.alone + begun,
-            Timing::Waited => self.waited + begun,
+            Timing::Alone => self.alone + begun(all, more),
+            // The host waits for what is before a read, and for the read; then the device waits for the host.
+            Timing::Waited => {
+                let ends = reads.iter().map(|read| (read.behind, self.read(read.bytes), Seconds(0.0)));
+                let (mut time, mut first) = (Seconds(0.0), 0);
+                for (end, read, more) in ends.chain([(all.len(), Seconds(0.0), more)]) {
+                    let launches = &all[first..end];
+                    let launched = if launches.is_empty() { Seconds(0.0) } else { self.waited };
+                    time = time + launched + begun(launches, more) + read;
+                    first = end;
+                }
+                time
+            }
             Timing::BehindCopy(bytes) => {
                 let copy: Seconds = self.gap + bytes / self.copied;
                 (self.copy + issue).max(copy + device) - self.copy.max(copy)
             }
         }
     }
+}
+
+/// What launches on an idle device take from when the first one has begun on, if issuing them takes so much more.
+fn begun(launches: &[Prediction], more: Seconds) -> Seconds {
+    let Some(first) = launches.first() else { return more };
+    let device: Seconds = launches.iter().map(|launch| launch.device).sum();
+    let issue: Seconds = launches.iter().map(|launch| launch.issue).sum();
+    (issue + more - first.issue).max(device - first.launch)
 }
 
 /// Single launches of the largest of a few elements.
@@ -216,13 +265,14 @@ mod tests {
     const BESIDE: Beside = Beside {
         alone: Seconds(5e-6),
         waited: Seconds(8e-6),
+        reads: [Seconds(7e-6), Seconds(15e-6)],
         copy: Seconds(4e-6),
         copied: BytesPerSecond(1e12),
         gap: Seconds(1.5e-6),
     };
 
     fn microseconds(timing: Timing, sequence: &Sequence, call: Option<f64>) -> f64 {
-        1e6 * BESIDE.measured(timing, sequence, call.map(|call| Seconds(call * 1e-6))).0
+        1e6 * BESIDE.measured(timing, sequence, call.map(|call| Seconds(call * 1e-6)), &[]).0
     }
 
     fn near(one: f64, other: f64) {
@@ -253,6 +303,24 @@ mod tests {
         near(microseconds(Timing::BehindCopy(Bytes(1e6)), &long, None), 1.4 + long_device - 1.5);
         near(microseconds(Timing::BehindCopy(Bytes(1e6)), &short, None), issue);
         near(microseconds(Timing::BehindCopy(Bytes(1e9)), &short, None), 1.4 + short_device);
+    }
+
+    /// Two long launches, between which 4 bytes are read, and behind which 34 816.
+    #[test]
+    fn the_host_waits_for_what_it_reads() {
+        let device = Device::by_name("h200").expect("it is described");
+        let counts = Counts { chain: 40.0, ..Counts::empty("empty", 1, 32) };
+        let both = sequence(&device, &[counts.clone(), counts]).expect("it is predicted");
+        let [first, second] = [0, 1].map(|launch| &both.launches[launch]);
+        let one = 1e6 * (first.device - first.launch).0;
+        let time = |reads: &[(usize, f64)]| {
+            let read = |&(behind, bytes): &(usize, f64)| Read { behind, bytes: Bytes(bytes) };
+            let reads: Vec<Read> = reads.iter().map(read).collect();
+            1e6 * BESIDE.measured(Timing::Waited, &both, None, &reads).0
+        };
+        near(time(&[]), 8.0 + one + 1e6 * second.device.0);
+        near(time(&[(1, 4.0)]), 2.0 * (8.0 + one) + 7.0);
+        near(time(&[(1, 4.0), (2, 34_816.0)]), 2.0 * (8.0 + one) + 7.0 + 11.0);
     }
 
     /// The median of what the same program did in the same run, without rows.
@@ -295,8 +363,12 @@ mod tests {
                 let counter = crate::counter(counters, source, &device).expect("it has caches");
                 Beside::of(source, &device, counter).expect("it was measured")
             });
-            let Beside { alone, waited, copy, copied, gap } = beside;
+            let Beside { alone, waited, reads, copy, copied, gap } = beside;
             assert!((3e-6..8e-6).contains(&alone.0) && (alone.0..12e-6).contains(&waited.0), "{beside:?}");
+            assert!(
+                (5e-6..10e-6).contains(&reads[0].0) && (reads[0].0..20e-6).contains(&reads[1].0),
+                "{beside:?}"
+            );
             assert!((2e-6..6e-6).contains(&copy.0) && (1e-6..2e-6).contains(&gap.0), "{beside:?}");
             assert!((1e12..3e12).contains(&copied.0), "{beside:?}");
         }

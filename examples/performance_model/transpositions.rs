@@ -18,6 +18,7 @@ use super::cases::Counting;
 use super::gathers::{GRANULE, misses};
 use super::operations::{Operation, entries};
 use super::sparse::{self, DIGIT, SECTOR};
+use super::timing::Read;
 
 /// Words of a value.
 const WORDS: u32 = 2;
@@ -100,6 +101,26 @@ pub fn count(structure: Structure, counting: &Counting) -> Result<Counted, Box<d
         counted.smaller = until(before.smaller).chain(counted.smaller).collect();
     }
     Ok(counted)
+}
+
+/// What the host reads meanwhile: where the entries of some buckets' tiles start, and the size of the largest bucket.
+///
+/// # Errors
+/// More columns than buckets are for.
+pub fn reads(structure: Structure, launches: &[Counts]) -> Result<Vec<Read>, String> {
+    let mut all = Vec::new();
+    let Some(counted) = launches.iter().position(|launch| launch.kernel == "sparse_bucket_counts") else {
+        return Ok(all);
+    };
+    let split = cut(structure)?;
+    let starts = sampled(split).len() as u32 * split.tiles() + 1;
+    // The sums of the counts are ready.
+    let summed = launches[counted..].iter().position(|launch| launch.kernel.starts_with("scan"));
+    all.extend(summed.map(|summed| (counted + summed, starts)));
+    let moved = launches.iter().position(|launch| launch.kernel == TO_BUCKETS);
+    all.extend(moved.map(|moved| (moved, 1)));
+    let read = |(launch, words)| Read { behind: launch + 1, bytes: Bytes(4.0 * f64::from(words)) };
+    Ok(all.into_iter().map(read).collect())
 }
 
 /// The passes of the sort by columns, of which more rows take more than were simulated; and of a structure whose
