@@ -2,7 +2,8 @@
 
 use gpu_core::Device;
 use gpu_sparse::{
-    Analysis, Coo, Csr, Diagonal, Error, Side, Spmv, compress, ic0, ilu0, market, transpose, triangle,
+    Analysis, Coo, Csr, Diagonal, Error, Side, Spmv, Transposition, compress, ic0, ilu0, market,
+    transpose_by, triangle,
 };
 use gpu_tests::data::random;
 use proptest::prelude::*;
@@ -225,10 +226,13 @@ fn whole(case: &Case) {
         assert_eq!(columns.to_vec().expect("its columns"), expected.1);
     }
     // ---- there and back
-    let back = transpose(&transpose(&a).expect("memory")).expect("memory").into_buffers();
-    assert_eq!(&back.0.to_vec().expect("its offsets"), offsets);
-    assert_eq!(&back.1.to_vec().expect("its columns"), indices);
-    same_bits(&back.2.to_vec().expect("its values"), values);
+    for way in [Transposition::Sampled, Transposition::Buckets, Transposition::Sorted] {
+        let there = transpose_by(&a, way).expect("memory").0;
+        let back = transpose_by(&there, way).expect("memory").0.into_buffers();
+        assert_eq!(&back.0.to_vec().expect("its offsets"), offsets);
+        assert_eq!(&back.1.to_vec().expect("its columns"), indices);
+        same_bits(&back.2.to_vec().expect("its values"), values);
+    }
 }
 
 fn same_bits(actual: &[f64], expected: &[f64]) {

@@ -3,7 +3,7 @@
 
 use gpu_core::{Buffer, Device, Layout, Matrix, MatrixMut, Stream};
 use gpu_sim::{Config, Record};
-use gpu_sparse::{CsrView, Spmv, Strategy, transpose};
+use gpu_sparse::{CsrView, Spmv, Strategy, Transposition, transpose_by};
 use gpu_sparse_kernels::levels::Rows;
 use gpu_sparse_kernels::part::{self, Part};
 use gpu_sparse_kernels::solve::Run;
@@ -71,9 +71,11 @@ fn transpositions_stay_inside() {
         let Arrays { offsets, indices, values, .. } = &arrays(seed);
         // SAFETY: the simulator checks every access.
         let a = unsafe { CsrView::new_unchecked(ROWS, ROWS, offsets, indices, values) };
-        let (ends, ..) = transpose(a).unwrap().into_buffers();
-        let ends = ends.to_vec().unwrap();
-        assert!(ends.is_sorted() && ends[ROWS] as usize == ENTRIES, "seed {seed}");
+        for way in [Transposition::Buckets, Transposition::Sampled, Transposition::Sorted] {
+            let (ends, ..) = transpose_by(a, way).unwrap().0.into_buffers();
+            let ends = ends.to_vec().unwrap();
+            assert!(ends.is_sorted() && ends[ROWS] as usize == ENTRIES, "seed {seed}, {way:?}");
+        }
     }
 }
 

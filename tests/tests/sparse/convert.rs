@@ -215,18 +215,26 @@ fn unsorted_arrays_that_are_no_matrix_are_refused() {
 /// The transposed matrix, which is the same whichever way it goes.
 fn transposed_by_each<T: Value>(a: &Csr<T>) -> Csr<T> {
     let is_elsewhere = a.view().offsets().as_slice().is_none() && a.view().entries() > 0;
-    let by = |asked: Transposition, expected: Transposition| {
+    let by = |asked: Transposition| {
         let (transposed, way) = transpose_by(a, asked).unwrap();
-        assert_eq!(way, if is_elsewhere { expected } else { Transposition::Sorted }, "{asked:?}");
+        match asked {
+            Transposition::Buckets if is_elsewhere => assert_eq!(way, Transposition::Buckets),
+            Transposition::Sampled if is_elsewhere => assert_ne!(way, Transposition::Sampled),
+            _ => assert_eq!(way, Transposition::Sorted),
+        }
         let (rows, columns) = (transposed.view().rows(), transposed.view().columns());
         let (offsets, indices, values) = transposed.into_buffers();
         (rows, columns, [offsets.to_vec().unwrap(), indices.to_vec().unwrap()], values.to_vec().unwrap())
     };
-    let sorted = by(Transposition::Sorted, Transposition::Sorted);
-    let moved = by(Transposition::Buckets, Transposition::Buckets);
-    assert_eq!((sorted.0, sorted.1, &sorted.2), (moved.0, moved.1, &moved.2));
-    assert_same_bits(&sorted.3, &moved.3, "by buckets");
-    transpose(a).unwrap()
+    let sorted = by(Transposition::Sorted);
+    for other in [Transposition::Buckets, Transposition::Sampled] {
+        let found = by(other);
+        assert_eq!((sorted.0, sorted.1, &sorted.2), (found.0, found.1, &found.2), "{other:?}");
+        assert_same_bits(&sorted.3, &found.3, &format!("{other:?}"));
+    }
+    // So few are sorted.
+    by(Transposition::Auto);
+    transpose_by(a, Transposition::Sampled).unwrap().0
 }
 
 fn transpositions<T: Value>(test: &str) {
@@ -264,7 +272,7 @@ fn transpositions<T: Value>(test: &str) {
             // It is a matrix.
             let (offsets, indices, values) = transposed.into_buffers();
             let transposed = Csr::new(columns, rows, offsets, indices, values).unwrap();
-            let back = transpose(&transposed).unwrap();
+            let back = transposed_by_each(&transposed);
             let offsets = |matrix: &Csr<T>| {
                 let mut offsets = vec![0; matrix.view().rows() + 1];
                 matrix.view().offsets().copy_to(&mut offsets).unwrap();
@@ -281,6 +289,27 @@ fn transpositions<T: Value>(test: &str) {
             assert_eq!(indices.to_vec().unwrap(), expected.iter().map(|entry| entry.1).collect::<Vec<_>>());
             let expected: Vec<T> = expected.iter().map(|entry| entry.2).collect();
             assert_same_bits(&values.to_vec().unwrap(), &expected, "transposed");
+        }
+    });
+}
+
+/// A bucket of all entries keeps the others waiting; those of a band are near each other; of 70 000 columns a tile's go
+/// to all buckets.
+#[test]
+fn a_sample_says_which_way_entries_go() {
+    for_each("transpose, sampled", |device| {
+        for (rows, columns, of_row, expected) in [
+            (60_000, 3, 3, Transposition::Sorted),
+            (8000, 8000, 3, Transposition::Buckets),
+            (40, 70_000, 300, Transposition::Sorted),
+        ] {
+            let host = matrix::<f32>(rows, columns, 71, |row, random| match columns {
+                8000 => (row..columns.min(row + of_row)).collect(),
+                _ => (0..of_row).map(|_| random.below(columns)).collect(),
+            });
+            let (transposed, way) = transpose_by(&host.on(device), Transposition::Sampled).unwrap();
+            let is_here = transposed.view().offsets().as_slice().is_some();
+            assert_eq!(way, if is_here { Transposition::Sorted } else { expected }, "{rows} × {columns}");
         }
     });
 }

@@ -230,7 +230,9 @@ pub fn transpose_by<'a, T: Element>(
     way: Transposition,
 ) -> Result<(Csr<T>, Transposition), Error> {
     let matrix = matrix.into();
+    let is_small = way == Transposition::Auto && matrix.entries() < plan::LEAST as usize;
     if way != Transposition::Sorted
+        && !is_small
         && let Some(transposed) = transposed_by_buckets(&matrix, way)?
     {
         return Ok((transposed, Transposition::Buckets));
@@ -253,7 +255,7 @@ fn transposed_by_buckets<T: Element>(
     let Some(split) = plan::split(matrix.rows as u32, row_count, entries, (size_of::<T>() / 4) as u32) else {
         return Ok(None);
     };
-    let is_chosen = way == Transposition::Auto;
+    let is_chosen = way != Transposition::Buckets;
     let device = matrix.device();
     let stream = device.default_stream();
     // ---- where the entries of each tile go in each bucket
