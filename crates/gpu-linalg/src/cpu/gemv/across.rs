@@ -5,6 +5,9 @@ use gpu_linalg_kernels::Scalar;
 use gpu_std::float::Float;
 
 use super::{Across, WAITING, group_at};
+use crate::cpu::lanes::{Has, Lanes};
+use crate::cpu::launch::ByRegisters;
+use crate::launch::RealElement;
 
 /// Bytes of a strip's sums, at most: of those a warp of 32 groups has six at a time, which the second-level cache
 /// holds. In narrower ones memory is read in shorter stretches: 4096² `f32` took a core 2.6 ms, and 3.0 with 4096
@@ -12,6 +15,8 @@ use super::{Across, WAITING, group_at};
 const STRIP_BYTES: usize = 16_384;
 /// Results whose chains are in registers while lines are read.
 const BLOCK: usize = 64;
+/// Registers of those by name.
+const SIDE: usize = 2;
 /// The same of those that are left.
 const SMALL: usize = 8;
 /// Lines that are read at a time, at most: the sums they are added to are read and written once for them. With 16
@@ -21,6 +26,20 @@ const LINES: usize = 8;
 /// The lines of a whole vector of columns, and their factors.
 type Vector<'a, T, const V: usize> = ([&'a [T]; V], [<T as Scalar>::Sum; V]);
 
+/// How lines are added to chains.
+pub(super) trait Adds<T: Scalar>: Copy {
+    /// Adds the products of `N` lines to the chains of a group, or begins those with them.
+    fn add<const N: usize>(self, begins: bool, lines: &[&[T]; N], factors: &[T::Sum; N], sums: &mut [T::Sum]);
+}
+
+/// In the compiler's vectors.
+#[derive(Clone, Copy)]
+struct InVectors;
+
+/// In registers by name.
+#[derive(Clone, Copy)]
+struct InRegisters<R>(Has<R>);
+
 /// [`Across`], of elements of which `V` are 16 bytes.
 pub(super) struct Strips<'a, T: Scalar, const V: usize>(pub(super) Across<'a, T>);
 
@@ -29,21 +48,53 @@ impl<T: Scalar, const V: usize> Work for Strips<'_, T, V> {
 
     #[inline(always)]
     fn run(self) {
+        self.with(InVectors);
+    }
+}
+
+impl<T: RealElement, const V: usize> ByRegisters<T> for Strips<'_, T, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, (wide, _, _): (Has<W>, Has<H>, Has<L>)) {
+        self.with(InRegisters(wide));
+    }
+}
+
+impl<T: Scalar, const V: usize> Strips<'_, T, V> {
+    #[inline(always)]
+    fn with(self, adds: impl Adds<T>) {
         let Across { a, layout, x, columns, groups, of_warp, first, sums } = self.0;
         let most = STRIP_BYTES / size_of::<T::Sum>();
         let vectors = columns.len().div_ceil(V);
-        // Of each size of halves one may wait.
-        let strips = if vectors.min(of_warp) == 1 { 1 } else { of_warp.ilog2() as usize + 1 };
+        let all = groups.min(vectors);
+        // All groups, or of each size of halves one that waits.
+        let strips = if of_warp == 1 { all } else { of_warp.ilog2() as usize + 1 };
         let mut memory = vec![T::Sum::ZERO; strips * most.min(sums.len())];
         for (number, sums) in sums.chunks_mut(most).enumerate() {
             let first = first + number * most;
-            let strip =
-                Strip::<T, V> { a, layout, x, columns: columns.clone(), groups, first, len: sums.len() };
+            let strip = Strip::<T, _, V> {
+                a,
+                layout,
+                x,
+                columns: columns.clone(),
+                groups,
+                first,
+                len: sums.len(),
+                adds,
+            };
+            if of_warp == 1 {
+                strip.together(all, &mut memory);
+                sums.copy_from_slice(&memory[..sums.len()]);
+                for group in memory.chunks_exact(sums.len()).take(all).skip(1) {
+                    sums.iter_mut().zip(group).for_each(|(sum, &group)| *sum = *sum + group);
+                }
+                continue;
+            }
             // Groups that have no line have sums of zero, which change none but in the sign of a zero, which does not
             // last.
-            for warp in (0..groups.min(vectors)).step_by(of_warp) {
-                let of_warp = (warp, of_warp, groups.min(vectors));
-                let sum = strip.warp(of_warp, &mut memory);
+            for warp in (0..all).step_by(of_warp) {
+                let sum = strip.warp((warp, of_warp, all), &mut memory);
                 if warp == 0 {
                     sums.copy_from_slice(sum);
                 } else {
@@ -55,7 +106,7 @@ impl<T: Scalar, const V: usize> Work for Strips<'_, T, V> {
 }
 
 /// Some rows.
-struct Strip<'a, T: Scalar, const V: usize> {
+struct Strip<'a, T: Scalar, A, const V: usize> {
     a: &'a [T],
     layout: crate::matrix::Layout,
     x: &'a [T],
@@ -64,9 +115,10 @@ struct Strip<'a, T: Scalar, const V: usize> {
     /// The first row, and how many.
     first: usize,
     len: usize,
+    adds: A,
 }
 
-impl<T: Scalar, const V: usize> Strip<'_, T, V> {
+impl<T: Scalar, A: Adds<T>, const V: usize> Strip<'_, T, A, V> {
     /// The sums of the groups from `first` on of a warp of `count` ones, of `all` that have lines: the first one's and
     /// that of the one half as many behind it, and so on. A group's chain is begun where what it is added to is there.
     #[inline(always)]
@@ -163,47 +215,75 @@ impl<T: Scalar, const V: usize> Strip<'_, T, V> {
         &self.a[self.layout.index(self.first, self.columns.start + column)..][..self.len]
     }
 
+    /// The chains of `all` groups, some vectors of each in turn: so lines are read in the order of memory, but for few.
+    #[inline(always)]
+    fn together(&self, all: usize, memory: &mut [T::Sum]) {
+        let whole = self.columns.len() / V;
+        let mut vectors: Vec<usize> = (0..all).collect();
+        while vectors[0] < whole {
+            for (vector, sums) in vectors.iter_mut().zip(memory.chunks_exact_mut(self.len)) {
+                if *vector < whole {
+                    *vector = self.some(*vector, sums);
+                }
+            }
+        }
+        for (&vector, sums) in vectors.iter().zip(memory.chunks_exact_mut(self.len)) {
+            self.last(vector, sums);
+        }
+    }
+
     /// The chain of a group.
     #[inline(always)]
     fn chain(&self, group: usize, sums: &mut [T::Sum]) {
-        let Self { columns, groups, .. } = self;
-        let whole = columns.len() / V;
+        let whole = self.columns.len() / V;
         let mut vector = group;
-        let mut begins = true;
         while vector < whole {
-            // As many vectors at a time as have so many lines.
-            let some = LINES / V;
-            let many = vector + (some - 1) * groups < whole;
-            let count = if many { some } else { 1 };
-            let mut lines: [&[T]; LINES] = [&[]; LINES];
-            let mut factors = [T::Sum::ZERO; LINES];
-            for number in 0..count {
-                let (of, x) = self.lines(vector + number * groups);
-                lines[number * V..][..V].copy_from_slice(&of);
-                factors[number * V..][..V].copy_from_slice(&x);
-            }
-            if many {
-                add_lines::<T, LINES>(begins, &lines, &factors, sums);
-            } else {
-                let lines: &[_; V] = lines.first_chunk().expect("vectors are no longer");
-                add_lines::<T, V>(begins, lines, factors.first_chunk().expect("as long"), sums);
-            }
-            begins = false;
-            vector += count * groups;
+            vector = self.some(vector, sums);
         }
-        if vector == whole {
-            // Those that are less than a vector.
-            let mut column = whole * V;
-            if self.columns.len() - column >= 4 {
-                self.last_lines::<4>(&mut begins, column, sums);
-                column += 4;
-            }
-            match self.columns.len() - column {
-                1 => self.last_lines::<1>(&mut begins, column, sums),
-                2 => self.last_lines::<2>(&mut begins, column, sums),
-                3 => self.last_lines::<3>(&mut begins, column, sums),
-                _ => {}
-            }
+        self.last(vector, sums);
+    }
+
+    /// Adds a whole vector to its group's chain, and those that follow in it of which there are [`LINES`]; says which
+    /// one is the next.
+    #[inline(always)]
+    fn some(&self, vector: usize, sums: &mut [T::Sum]) -> usize {
+        let (some, begins) = (LINES / V, vector < self.groups);
+        let many = vector + (some - 1) * self.groups < self.columns.len() / V;
+        let count = if many { some } else { 1 };
+        let mut lines: [&[T]; LINES] = [&[]; LINES];
+        let mut factors = [T::Sum::ZERO; LINES];
+        for number in 0..count {
+            let (of, x) = self.lines(vector + number * self.groups);
+            lines[number * V..][..V].copy_from_slice(&of);
+            factors[number * V..][..V].copy_from_slice(&x);
+        }
+        if many {
+            self.adds.add::<LINES>(begins, &lines, &factors, sums);
+        } else {
+            let lines: &[_; V] = lines.first_chunk().expect("vectors are no longer");
+            self.adds.add::<V>(begins, lines, factors.first_chunk().expect("as long"), sums);
+        }
+        vector + count * self.groups
+    }
+
+    /// Adds the lines that are less than a vector, if these are the group's.
+    #[inline(always)]
+    fn last(&self, vector: usize, sums: &mut [T::Sum]) {
+        let whole = self.columns.len() / V;
+        if vector != whole {
+            return;
+        }
+        let mut begins = vector < self.groups;
+        let mut column = whole * V;
+        if self.columns.len() - column >= 4 {
+            self.last_lines::<4>(&mut begins, column, sums);
+            column += 4;
+        }
+        match self.columns.len() - column {
+            1 => self.last_lines::<1>(&mut begins, column, sums),
+            2 => self.last_lines::<2>(&mut begins, column, sums),
+            3 => self.last_lines::<3>(&mut begins, column, sums),
+            _ => {}
         }
     }
 
@@ -216,7 +296,7 @@ impl<T: Scalar, const V: usize> Strip<'_, T, V> {
             lines[j] = self.line(column + j);
             factors[j] = self.x[self.columns.start + column + j].widen();
         }
-        add_lines::<T, N>(*begins, &lines, &factors, sums);
+        self.adds.add::<N>(*begins, &lines, &factors, sums);
         *begins = false;
     }
 }
@@ -230,36 +310,89 @@ fn add<S: Float>(memory: &mut [S], len: usize, left: usize, right: usize) {
     left.iter_mut().zip(right).for_each(|(left, &mut right)| *left = *left + right);
 }
 
-/// Adds the products of `N` lines to the chains of a group, or begins those with them.
+impl<T: Scalar> Adds<T> for InVectors {
+    #[inline(always)]
+    fn add<const N: usize>(
+        self,
+        begins: bool,
+        lines: &[&[T]; N],
+        factors: &[T::Sum; N],
+        sums: &mut [T::Sum],
+    ) {
+        let (blocks, rest) = sums.as_chunks_mut::<BLOCK>();
+        let mut first = 0;
+        for sums in blocks {
+            // The zeros are in no memory.
+            *sums = if begins {
+                with_lines(&[T::Sum::ZERO; BLOCK], lines, factors, first)
+            } else {
+                with_lines(sums, lines, factors, first)
+            };
+            first += BLOCK;
+        }
+        if begins {
+            rest.fill(T::Sum::ZERO);
+        }
+        let (blocks, rest) = rest.as_chunks_mut::<SMALL>();
+        for sums in blocks {
+            *sums = with_lines(sums, lines, factors, first);
+            first += SMALL;
+        }
+        for sum in rest {
+            [*sum] = with_lines(&[*sum], lines, factors, first);
+            first += 1;
+        }
+    }
+}
+
+impl<T: RealElement, R: Lanes<T>> Adds<T> for InRegisters<R> {
+    #[inline(always)]
+    fn add<const N: usize>(self, begins: bool, lines: &[&[T]; N], factors: &[T; N], sums: &mut [T]) {
+        let Self(has) = self;
+        let mut first = 0;
+        while first + SIDE * R::LEN <= sums.len() {
+            add_some::<T, R, N, SIDE>(has, begins, lines, factors, &mut sums[first..], first);
+            first += SIDE * R::LEN;
+        }
+        while first + R::LEN <= sums.len() {
+            add_some::<T, R, N, 1>(has, begins, lines, factors, &mut sums[first..], first);
+            first += R::LEN;
+        }
+        for (at, sum) in sums.iter_mut().enumerate().skip(first) {
+            let mut chain = if begins { T::ZERO } else { *sum };
+            for j in 0..N {
+                chain = lines[j][at].mul_add(factors[j], chain);
+            }
+            *sum = chain;
+        }
+    }
+}
+
+/// The same of the elements of `S` registers, which begin at `first` of the lines.
 #[inline(always)]
-fn add_lines<T: Scalar, const N: usize>(
+fn add_some<T: RealElement, R: Lanes<T>, const N: usize, const S: usize>(
+    has: Has<R>,
     begins: bool,
     lines: &[&[T]; N],
-    factors: &[T::Sum; N],
-    sums: &mut [T::Sum],
+    factors: &[T; N],
+    sums: &mut [T],
+    first: usize,
 ) {
-    let (blocks, rest) = sums.as_chunks_mut::<BLOCK>();
-    let mut first = 0;
-    for sums in blocks {
-        // The zeros are in no memory.
-        *sums = if begins {
-            with_lines(&[T::Sum::ZERO; BLOCK], lines, factors, first)
-        } else {
-            with_lines(sums, lines, factors, first)
-        };
-        first += BLOCK;
+    let mut chains = [R::splat(has, T::ZERO); S];
+    if !begins {
+        for at in 0..S {
+            chains[at] = R::load(has, &sums[at * R::LEN..]);
+        }
     }
-    if begins {
-        rest.fill(T::Sum::ZERO);
+    for j in 0..N {
+        let line = &lines[j][first..][..S * R::LEN];
+        let factor = R::splat(has, factors[j]);
+        for at in 0..S {
+            chains[at] = R::load(has, &line[at * R::LEN..]).mul_add(factor, chains[at]);
+        }
     }
-    let (blocks, rest) = rest.as_chunks_mut::<SMALL>();
-    for sums in blocks {
-        *sums = with_lines(sums, lines, factors, first);
-        first += SMALL;
-    }
-    for sum in rest {
-        [*sum] = with_lines(&[*sum], lines, factors, first);
-        first += 1;
+    for at in 0..S {
+        chains[at].store(&mut sums[at * R::LEN..]);
     }
 }
 

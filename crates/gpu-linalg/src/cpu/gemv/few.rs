@@ -7,18 +7,20 @@ use crate::cpu::launch::ByRegisters;
 use crate::launch::RealElement;
 
 /// Rows that are few, at most: more are in strips.
-pub(super) const MOST: usize = 16;
+pub(super) const MOST: usize = 64;
+/// Elements of as many registers as hold sums, at most.
+const MOST_SUMS: usize = 128;
 
-/// [`Across`] of all rows, which are few. `V` elements are 16 bytes.
+/// [`Across`] of rows that are few. `V` elements are 16 bytes.
 pub(super) struct Few<'a, T: RealElement, const V: usize>(pub(super) Across<'a, T>);
 
 impl<T: RealElement, const V: usize> ByRegisters<T> for Few<'_, T, V> {
     type Output = ();
 
     #[inline(always)]
-    fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, (wide, half, least): (Has<W>, Has<H>, Has<L>)) {
+    fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(mut self, (wide, half, least): (Has<W>, Has<H>, Has<L>)) {
         let Across { ref layout, of_warp, .. } = self.0;
-        let rows = layout.rows();
+        let rows = self.0.sums.len();
         if rows == 1 && layout.leading_dimension() == 1 {
             // One row has so few vectors that a warp has 32 groups.
             match of_warp / W::LEN {
@@ -29,15 +31,19 @@ impl<T: RealElement, const V: usize> ByRegisters<T> for Few<'_, T, V> {
                 registers => unreachable!("{of_warp} groups for one row are {registers} registers"),
             }
         } else if rows <= L::LEN {
-            self.warps::<L, 1>(least);
+            self.warps::<L, 1>(least, 0);
         } else if rows <= H::LEN {
-            self.warps::<H, 1>(half);
+            self.warps::<H, 1>(half, 0);
         } else {
-            match rows.div_ceil(W::LEN) {
-                1 => self.warps::<W, 1>(wide),
-                2 => self.warps::<W, 2>(wide),
-                3..=4 => self.warps::<W, 4>(wide),
-                _ => self.warps::<W, 8>(wide),
+            let mut at = 0;
+            while at < rows {
+                at += W::LEN
+                    * match (rows - at).div_ceil(W::LEN) {
+                        1 => self.warps::<W, 1>(wide, at),
+                        2 => self.warps::<W, 2>(wide, at),
+                        3..=4 => self.warps::<W, 4>(wide, at),
+                        _ => self.warps::<W, 8>(wide, at),
+                    };
             }
         }
     }
@@ -62,37 +68,37 @@ impl<T: RealElement, const V: usize> Few<'_, T, V> {
         }
     }
 
-    /// The sums of all warps, in `N` registers.
+    /// The sums of all warps, in `N` registers, of the rows at `at` and behind it; says how many registers those are.
     #[inline(always)]
-    fn warps<R: Lanes<T>, const N: usize>(self, has: Has<R>) {
+    fn warps<R: Lanes<T>, const N: usize>(&mut self, has: Has<R>, at: usize) -> usize {
         let Across { columns, groups, of_warp, .. } = &self.0;
         let mut total = [R::splat(has, T::ZERO); N];
         for first in (0..(*groups).min(columns.len().div_ceil(V))).step_by(*of_warp) {
-            let warp = self.warp::<R, N>(has, first);
+            let warp = self.warp::<R, N>(has, (first, at));
             for part in 0..N {
                 total[part] = total[part].plus(warp[part]);
             }
         }
-        let mut all = [T::ZERO; 2 * MOST];
+        let mut all = [T::ZERO; MOST_SUMS];
         for part in 0..N {
             total[part].store(&mut all[part * R::LEN..]);
         }
-        let sums = self.0.sums;
-        sums.copy_from_slice(&all[..sums.len()]);
+        self.0.sums[at..].iter_mut().zip(&all[..N * R::LEN]).for_each(|(to, &sum)| *to = sum);
+        N
     }
 
     /// The sums of the groups of a warp from `first` on: the first one's and that of the one half as many behind it,
     /// and so on.
     #[inline(always)]
-    fn warp<R: Lanes<T>, const N: usize>(&self, has: Has<R>, first: usize) -> [R; N] {
+    fn warp<R: Lanes<T>, const N: usize>(&self, has: Has<R>, (first, at): (usize, usize)) -> [R; N] {
         let bits = self.0.of_warp.ilog2();
         // The sums of the left ones of two halves, by how many groups these are: 1, 2, 4 and so on.
         let mut left = [[R::splat(has, T::ZERO); N]; WAITING];
         // A warp has two groups at least, as few rows have few vectors.
         for pair in 0..self.0.of_warp / 2 {
             let group = first + group_at(2 * pair, self.0.of_warp);
-            let mut node = self.chain::<R, N>(has, group);
-            let right = self.chain::<R, N>(has, group + self.0.of_warp / 2);
+            let mut node = self.chain::<R, N>(has, (group, at));
+            let right = self.chain::<R, N>(has, (group + self.0.of_warp / 2, at));
             for part in 0..N {
                 node[part] = node[part].plus(right[part]);
             }
@@ -110,14 +116,14 @@ impl<T: RealElement, const V: usize> Few<'_, T, V> {
 
     /// The chain of a group, of zero where it has no line.
     #[inline(always)]
-    fn chain<R: Lanes<T>, const N: usize>(&self, has: Has<R>, group: usize) -> [R; N] {
-        let Across { a, layout, x, columns, groups, .. } = &self.0;
-        let leading = layout.leading_dimension();
+    fn chain<R: Lanes<T>, const N: usize>(&self, has: Has<R>, (group, at): (usize, usize)) -> [R; N] {
+        let Across { a, layout, x, columns, groups, sums, first, .. } = &self.0;
+        let (leading, len) = (layout.leading_dimension(), (sums.len() - at).min(N * R::LEN));
         let mut sums = [R::splat(has, T::ZERO); N];
         let mut column = columns.start + group * V;
         while column < columns.end {
             let count = (columns.end - column).min(V);
-            let lines = &a[column * leading..];
+            let lines = &a[column * leading + first + at..];
             let is_whole = count == V && lines.len() >= (V - 1) * leading + N * R::LEN;
             if is_whole {
                 let x = &x[column..][..V];
@@ -131,7 +137,7 @@ impl<T: RealElement, const V: usize> Few<'_, T, V> {
                 }
             } else {
                 for j in 0..count {
-                    let line = &lines[j * leading..][..layout.rows()];
+                    let line = &lines[j * leading..][..len];
                     let factor = R::splat(has, x[column + j]);
                     for part in 0..N {
                         let some = R::load_some(has, &line[(part * R::LEN).min(line.len())..]);

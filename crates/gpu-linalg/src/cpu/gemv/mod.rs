@@ -94,10 +94,10 @@ macro_rules! registers {
             }
 
             fn across(part: Across<'_, Self>) {
-                if part.sums.len() <= few::MOST && part.sums.len() == part.layout.rows() {
+                if part.sums.len() <= few::MOST {
                     by_registers(few::Few::<$T, $V>(part));
                 } else {
-                    run(across::Strips::<$T, $V>(part));
+                    by_registers(across::Strips::<$T, $V>(part));
                 }
             }
         }
@@ -169,7 +169,7 @@ pub fn gemv<T: Element>(
         if is_serial {
             sums.chunks_mut(rows).enumerate().for_each(|(number, sums)| part(number, 0, sums));
         } else {
-            let task = if rows <= few::MOST { rows } else { rows.div_ceil(2 * threads).next_multiple_of(64) };
+            let task = if rows <= 64 { rows } else { rows.div_ceil(2 * threads).next_multiple_of(64) };
             cores::chunks(&mut sums, rows, 1, |number, sums| {
                 cores::chunks(sums, task, 1, |at, sums| part(number, at * task, sums));
             });

@@ -22,6 +22,8 @@ use crate::plan::gemm::Split;
 const MOST: usize = 16;
 /// Bytes of sums that stay in the nearest cache beside what is read.
 const SUMS: usize = 16_384;
+/// The same of strips that read each line in so long a piece that the next ones come in time.
+const STRIP_SUMS: usize = 65_536;
 /// Bytes of the longer factor that is read in pieces, at most: what the second-level cache does not hold is better read
 /// once in its order.
 const NEAR: usize = 1 << 20;
@@ -286,7 +288,8 @@ impl<T: Registers> Strip<T> {
     /// For `len` results along the longer extent, in pieces; for each k the shorter factor has `width` elements.
     #[inline(always)]
     fn new(of: &Factors<'_, T>, len: usize, width: usize) -> Self {
-        let each = SUMS / size_of::<T>() / of.count.next_power_of_two();
+        let bytes = if of.way == Way::Strips && of.depth > strips::LINES { STRIP_SUMS } else { SUMS };
+        let each = bytes / size_of::<T>() / of.count.next_power_of_two();
         let room = len.min(each).next_multiple_of(MOST_LANES);
         let mut few = Vec::new();
         let (short, layout) = of.few;
