@@ -338,13 +338,14 @@ pub(crate) fn levels<T: Element>(
     Ok(())
 }
 
-/// Enqueues the counts of `numbers`, at least one, all of them less than there are counts.
+/// Enqueues the counts of `numbers`, at least one; those that are not less than there are counts, at least one, are
+/// counted with the largest.
 pub(crate) fn count(stream: &Stream, numbers: View<'_, u32>, counts: ViewMut<'_, u32>) -> Result<(), Error> {
     let mut counts = counts;
     stream.memset(counts.reborrow(), 0)?;
-    let len = numbers.len() as u32;
-    // SAFETY: the numbers are places of counts: levels there are, or rows and columns that were checked.
-    unsafe { stream.launch::<convert::sparse_count>(linear(numbers.len()), (numbers, counts, len))? };
+    let [len, most] = [numbers.len(), counts.len()].map(|len| len as u32);
+    // SAFETY: the kernel counts in the elements there are, as it is told how many.
+    unsafe { stream.launch::<convert::sparse_count>(linear(numbers.len()), (numbers, counts, len, most))? };
     Ok(())
 }
 

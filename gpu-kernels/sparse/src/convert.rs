@@ -9,13 +9,13 @@ use gpu_std::{device, keep_rolled, kernel, warp};
 
 use crate::THREADS;
 
-/// How often each number occurs: a thread a number, in blocks of [`THREADS`]. `counts` is zero before.
-/// Lanes with the same number add together.
+/// How often each number occurs: a thread a number, in blocks of [`THREADS`]. `counts` is zero before, and has `most`
+/// elements; what is no smaller counts as the last of them. Lanes with the same number add together.
 #[kernel(images = sm_75, launch_bounds(256))]
-pub fn sparse_count(numbers: Global<u32>, counts: GlobalMut<u32>, len: u32) {
+pub fn sparse_count(numbers: Global<u32>, counts: GlobalMut<u32>, len: u32, most: u32) {
     let at = index_1d();
     let inside = at < len;
-    let number = if inside { numbers.read_only(at) } else { crate::NONE };
+    let number = if inside { numbers.read_only(at).min(most - 1) } else { crate::NONE };
     let same = warp::warp_match_any(warp::FULL, number);
     if inside && same.trailing_zeros() == warp::lane_id() {
         counts.atomic(number).fetch_add(same.count_ones(), Ordering::Relaxed, Scope::Device);

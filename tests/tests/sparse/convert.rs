@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use gpu_sparse::{
-    Coo, CooView, Csc, Csr, Duplicates, Error, Transposition, compress, expand, sort_rows, transpose,
-    transpose_by,
+    Coo, CooView, Csc, Csr, Duplicates, Error, Transposition, compress, expand, sort_rows, transpose_by,
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
