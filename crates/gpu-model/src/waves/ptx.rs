@@ -118,7 +118,7 @@ fn latency(parts: &[&str], of: Latency) -> f64 {
     let one = match parts[0] {
         "mov" | "cvta" => 0.0,
         "shfl" | "vote" | "redux" | "match" => of.exchange.0,
-        "ld" | "atom" if has("shared") => of.shared.0,
+        "ld" | "ldmatrix" | "atom" if has("shared") => of.shared.0,
         _ if has("f64") => of.double.0,
         _ => of.single.0,
     };
@@ -394,6 +394,9 @@ fn counted(parts: &[&str], line: &str) -> Option<Kind> {
     let ordered = has("relaxed") || has("acquire") || has("release");
     let pick = |global, shared| if has("shared") { shared } else { global };
     let what = match parts[0] {
+        // Four matrices, of which a lane has a word each.
+        "ldmatrix" if has("x4") => return Some((What::SharedLoad, 16)),
+        "stmatrix" if has("x4") => return Some((What::SharedStore, 16)),
         "ld" | "ldu" if ordered => pick(What::GlobalAtomic, What::SharedAtomic),
         "st" if ordered => pick(What::GlobalAtomic, What::SharedAtomic),
         "ld" | "ldu" => pick(What::GlobalLoad, What::SharedLoad),

@@ -45,6 +45,10 @@ const OF_COLUMN: f64 = 64.0;
 const OF_WARPGROUP: f64 = 16.0;
 /// Bytes that a pass through the banks serves.
 const PASS: f64 = 128.0;
+/// Where a kernel run by the host loads matrices from shared memory, and how many a warp loads at a time (`ldmatrix`).
+const MATRICES: (&str, f64) = ("gpu-std/src/sim/mma.rs", 4.0);
+/// Bytes of them that a lane gets.
+const OF_MATRICES: u32 = 16;
 
 /// The simulator's settings under which [`counts`] finds what it needs: everything recorded, the caches of `device`
 /// modelled, and blocks in ascending order, as hardware tends to start them.
@@ -69,6 +73,8 @@ pub fn config(device: Architecture) -> Config {
 /// - *The last block* does the most of each kind that any does; the chain is that of blocks that read what others
 ///   stored.
 /// - *Conflicts.* Without them requests take a pass each, or as many as their bytes fill.
+/// - *Matrices from shared memory.* A warp loads four by an instruction (`ldmatrix`) in a pass each; the simulator has
+///   shuffles and loads for each of them.
 ///
 /// Where only a sample of the blocks ran ([`Config::sample`]), amounts are scaled to the whole grid. What blocks share
 /// in the second-level cache is then read once for each of them. How far that is off one launch cannot tell: [`sampled`]
@@ -124,8 +130,8 @@ pub fn counts(report: &Report) -> Result<Counts> {
         pipes: Pipes { warpgroups: all.warpgroup_matrices.bytes as f64 * OF_COLUMN, ..Pipes::default() },
         ..Counts::empty(&report.kernel, blocks, threads)
     };
-    for SiteCounts { operation, count, .. } in &report.sites {
-        add(&mut counts, *operation, count);
+    for site in &report.sites {
+        add(&mut counts, site);
     }
     if report.blocks < blocks {
         let factor = blocks as f64 / report.blocks as f64;
@@ -234,7 +240,8 @@ pub fn counts_with(report: &Report, text: &Text) -> Result<Counts> {
     let kinds = self::executed(report);
     let warps = counts.blocks as f64 * f64::from(counts.threads.div_ceil(WARP));
     let executed = text.executed(&kinds, warps);
-    let requests = counts.instructions.all();
+    let factor = counts.blocks as f64 / report.blocks as f64;
+    let requests = counts.instructions.all() + report.sites.iter().map(merged).sum::<f64>() * factor;
     let path = report.paths.all.requests as f64 / report.blocks as f64;
     if requests > 0.0 {
         let slower = (path * warps / requests).max(1.0);
@@ -286,8 +293,10 @@ fn executed(report: &Report) -> Vec<(Kind, f64)> {
     let blocks = report.geometry.grid.iter().map(|&one| f64::from(one)).product::<f64>();
     let factor = blocks / (report.blocks as f64).max(1.0);
     let mut all: Vec<(Kind, f64)> = Vec::new();
-    for SiteCounts { operation, count, .. } in &report.sites {
-        let bytes = count.bytes.checked_div(count.lanes).unwrap_or(0) as u32;
+    for site in &report.sites {
+        let SiteCounts { operation, count, .. } = site;
+        let is_matrices = is_matrices(site);
+        let bytes = if is_matrices { OF_MATRICES } else { of_lane(count) };
         let kind = match operation {
             Operation::GlobalLoad | Operation::ReadOnlyLoad => (What::GlobalLoad, bytes),
             Operation::GlobalStore => (What::GlobalStore, bytes),
@@ -299,6 +308,7 @@ fn executed(report: &Report) -> Vec<(Kind, f64)> {
             Operation::Barrier => (What::Barrier, 0),
             Operation::WarpSync => (What::Barrier, 1),
             Operation::Fence => (What::Fence, 0),
+            Operation::Shuffle if is_matrices => continue,
             Operation::Shuffle => (What::Shuffle, 0),
             Operation::Vote | Operation::Redux => (What::Vote, 0),
             Operation::Match => (What::Match, 0),
@@ -307,7 +317,7 @@ fn executed(report: &Report) -> Vec<(Kind, f64)> {
             Operation::BoxCopy | Operation::BoxStore | Operation::Branch | Operation::Loop => continue,
         };
         let each = if *operation == Operation::WarpgroupMatrix { OF_WARPGROUP } else { 1.0 };
-        let times = count.requests as f64 * factor * each;
+        let times = (count.requests as f64 - merged(site)) * factor * each;
         match all.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, sum)) => *sum += times,
             None => all.push((kind, times)),
@@ -332,9 +342,41 @@ pub fn fill(bytes: u64) -> Counts {
     }
 }
 
+/// The bytes that a lane moves by a request.
+fn of_lane(count: &Count) -> u32 {
+    count.bytes.checked_div(count.lanes).unwrap_or(0) as u32
+}
+
+/// Whether it is part of an instruction that loads four matrices. The host has for each of them a shuffle, by which
+/// lanes learn where its rows are, and a load of words; of its transpose two, as they are halves of words.
+fn is_matrices(SiteCounts { site, operation, .. }: &SiteCounts) -> bool {
+    matches!(operation, Operation::SharedLoad | Operation::Shuffle) && site.file.ends_with(MATRICES.0)
+}
+
+/// How many requests are no instructions of their own on the device.
+fn merged(site: &SiteCounts) -> f64 {
+    let requests = site.count.requests as f64;
+    match site.operation {
+        _ if !is_matrices(site) => 0.0,
+        Operation::Shuffle => requests,
+        _ => requests * (1.0 - f64::from(of_lane(&site.count)) / f64::from(OF_MATRICES)),
+    }
+}
+
 /// Adds what one kind of operation did at one place.
-fn add(counts: &mut Counts, operation: Operation, count: &Count) {
+fn add(counts: &mut Counts, site: &SiteCounts) {
+    let SiteCounts { operation, count, .. } = site;
     match operation {
+        Operation::Shuffle => counts.instructions.communication -= merged(site),
+        Operation::SharedLoad if is_matrices(site) => {
+            counts.instructions.memory -= merged(site);
+            // A matrix is a pass, transposed or not, and lines of it that share banks are more.
+            let passes =
+                count.wavefronts as f64 * f64::from(of_lane(count)) * MATRICES.1 / f64::from(OF_MATRICES);
+            counts.wavefronts += passes;
+            let alone = (count.requests as f64 - merged(site)) * MATRICES.1;
+            counts.wavefronts_without_conflicts += alone.min(passes);
+        }
         Operation::GlobalLoad | Operation::ReadOnlyLoad => {
             counts.lines += lines(count);
         }
@@ -355,7 +397,6 @@ fn add(counts: &mut Counts, operation: Operation, count: &Count) {
         Operation::Fence
         | Operation::Barrier
         | Operation::WarpSync
-        | Operation::Shuffle
         | Operation::Vote
         | Operation::Redux
         | Operation::Match

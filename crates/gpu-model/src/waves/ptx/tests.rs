@@ -113,6 +113,8 @@ fn kinds_are_told_by_their_bytes() {
         ("ld.relaxed.gpu.global.b64 a,[p];", Some((What::GlobalAtomic, 8))),
         ("atom.relaxed.cta.shared.add.u32 a,[p],b;", Some((What::SharedAtomic, 4))),
         ("cp.async.cg.shared.global [a],[b],16;", Some((What::AsyncCopy, 16))),
+        ("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {a,b,c,d},[p];", Some((What::SharedLoad, 16))),
+        ("stmatrix.sync.aligned.m8n8.x4.shared.b16 [p],{a,b,c,d};", Some((What::SharedStore, 16))),
         ("bar.warp.sync 0xffffffff;", Some((What::Barrier, 1))),
         ("mad.lo.s32 a,b,c,d;", None),
     ] {

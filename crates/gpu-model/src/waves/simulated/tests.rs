@@ -2,6 +2,8 @@ use gpu_sim::device::{
     Load, Store, barrier, global_load, global_store, shared_load, shared_store, thread_idx,
 };
 use gpu_sim::{Geometry, Kernel, Simulator};
+use gpu_std::half::bf16;
+use gpu_std::mma::load_matrices;
 
 use super::super::Waits;
 use super::super::ptx::Latency;
@@ -43,6 +45,32 @@ fn a_tile() {
     assert_eq!((counts.last, counts.chain), (Waits::default(), 0.0));
     assert_eq!((counts.instructions.memory, counts.instructions.synchronisation), (160.0, 32.0));
     assert_eq!(counts.check(), Ok(()));
+}
+
+/// A warp stores 512 bytes and loads them as four matrices, and as their transposes: an instruction and four passes
+/// each, and nothing is shuffled. By the text as well, where a load of words, not executed, is another way.
+#[test]
+fn four_matrices_are_an_instruction() {
+    let simulator = Simulator::new(config(Architecture::H200));
+    let report = simulator
+        .launch(KERNEL, Geometry::linear(1, 32, 512), &|| {
+            let lane = thread_idx()[0];
+            (0..4).for_each(|part| shared_store(128 * part + 4 * lane, lane));
+            barrier();
+            let tile = gpu_std::shared::dynamic().array::<bf16>(256);
+            let plain = load_matrices::<bf16, false>(tile, 8 * lane);
+            let transposed = load_matrices::<bf16, true>(tile, 8 * lane);
+            assert_eq!(plain, [lane; 4]);
+            assert_ne!(transposed, plain);
+        })
+        .expect("it is right");
+    let text = "st.shared.b32 [a],b;\nbar.sync 0;\n@p0 bra $1;\nld.shared.b32 c,[a];\nadd.s32 c,c,c;\n$1:\n\
+        ldmatrix.sync.aligned.m8n8.x4.shared.b16 {c,d,e,f},[a];\nadd.s32 d,d,e;\nret;";
+    let latency = Latency::of(&Device::by_name("h200").expect("it is described")).expect("it is calibrated");
+    let counts = counts_with(&report, &Text::of(text, latency)).expect("all is recorded");
+    assert_eq!((counts.instructions.memory, counts.instructions.communication), (4.0 + 2.0, 0.0));
+    assert_eq!((counts.wavefronts, counts.wavefronts_without_conflicts), (4.0 + 4.0 + 4.0, 12.0));
+    assert_eq!(counts.instructions.arithmetic, 2.0);
 }
 
 /// A thread adds up 16 words, each of a line of its own, in a loop: one place, and by the text a wait in each turn.

@@ -74,7 +74,7 @@ impl<'a> Warp<'a> {
                 if let Some(&other) = stored.get(space).filter(|_| !parts.contains(&"nc")) {
                     wait(&mut open, other, true);
                 }
-                if !matches!(parts[0], "ld" | "ldu") || instruction.is_ordered() {
+                if !matches!(parts[0], "ld" | "ldu" | "ldmatrix") || instruction.is_ordered() {
                     stored.insert(space, place);
                 }
             }
