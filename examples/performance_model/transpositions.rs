@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn reads_are_behind_what_they_wait_for() {
         let named = |kernel: &&str| Counts::empty(kernel, 1, 32);
-        let launches = |all: &[&str]| -> Vec<Counts> { all.iter().map(|kernel| named(&kernel)).collect() };
+        let launches = |all: &[&str]| -> Vec<Counts> { all.iter().map(named).collect() };
         let band = structure(Kind::Band, 1 << 17, 8);
         let split = cut(band).expect("it has few columns");
         let by_buckets =

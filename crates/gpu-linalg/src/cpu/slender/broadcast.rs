@@ -77,10 +77,10 @@ fn chains<T: Registers, V: Lanes<T>, const N: usize, const M: usize>(
         for j in 0..N {
             side[j] = V::load(has, &few[j * V::LEN..]);
         }
-        for i in 0..M {
+        for (i, chains) in chains.iter_mut().enumerate() {
             let element = V::splat(has, lines.at(i, k));
             for j in 0..N {
-                chains[i][j] = side[j].mul_add(element, chains[i][j]);
+                chains[j] = side[j].mul_add(element, chains[j]);
             }
         }
     }

@@ -299,9 +299,7 @@ impl<T: Registers> Strip<T> {
         } else if layout.order() == Order::ColumnMajor {
             few.resize(of.depth * width, T::ZERO);
             for (few, short) in few.chunks_exact_mut(width).zip(short.chunks(leading)) {
-                for at in 0..of.count {
-                    few[at] = short[at];
-                }
+                few.iter_mut().zip(&short[..of.count]).for_each(|(few, &short)| *few = short);
             }
         } else {
             few.resize(of.depth * width, T::ZERO);

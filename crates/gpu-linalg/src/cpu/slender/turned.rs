@@ -98,14 +98,14 @@ fn chains<T: Registers, V: Lanes<T>, const P: usize, const Q: usize, const N: us
         }
     }
     for k in lines.len() / P * P..lines.len() {
-        for j in 0..N {
+        for (j, chains) in chains.iter_mut().enumerate() {
             let mut elements = [T::ZERO; MOST_LANES];
-            for lane in 0..V::LEN {
-                elements[lane] = lines.at(j * V::LEN + lane, k);
+            for (lane, element) in elements[..V::LEN].iter_mut().enumerate() {
+                *element = lines.at(j * V::LEN + lane, k);
             }
             let elements = V::load(has, &elements);
             for i in 0..Q {
-                chains[j][i] = elements.mul_add(V::splat(has, few[k * Q + i]), chains[j][i]);
+                chains[i] = elements.mul_add(V::splat(has, few[k * Q + i]), chains[i]);
             }
         }
     }
@@ -121,12 +121,12 @@ fn add<T: Registers, V: Lanes<T>, const P: usize, const Q: usize>(
     chains: &mut [V; Q],
 ) {
     let mut pieces = [V::splat(has, T::ZERO); MOST_PLACES];
-    for place in 0..P {
+    for (place, pieces) in pieces[..P].iter_mut().enumerate() {
         let mut of_place: [&[T]; MOST_PLACES] = [&[]; MOST_PLACES];
-        for piece in 0..V::LEN / P {
-            of_place[piece] = lines.some::<P>(register * V::LEN + piece * P + place, k);
+        for (piece, line) in of_place[..V::LEN / P].iter_mut().enumerate() {
+            *line = lines.some::<P>(register * V::LEN + piece * P + place, k);
         }
-        pieces[place] = V::load_pieces(has, of_place);
+        *pieces = V::load_pieces(has, of_place);
     }
     let elements = sorted::<T, V, P>(pieces);
     for place in 0..P {
