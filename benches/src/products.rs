@@ -17,8 +17,8 @@ use crate::sweep::{batch_median, brief_median};
 pub const SEED: u64 = 20_261_121;
 /// Shapes that are drawn of each type.
 const DRAWN: u64 = 200;
-/// Products of matrices, and of a matrix and a vector, that are drawn of each type for a CPU; and their most products of
-/// elements.
+/// Products of matrices, and of a matrix and a vector, that are drawn of each type for a CPU; and their most products
+/// of elements.
 const DRAWN_FOR_CPU: [u64; 2] = [60, 30];
 const MOST_PRODUCTS: usize = 1 << 30;
 /// The most elements of a matrix: what is drawn larger is drawn again.

@@ -13,8 +13,8 @@ pub struct Block<'a, T> {
 }
 
 impl<'a, T: Copy> Block<'a, T> {
-    /// The first `len` elements of `lines` lines, the first one at the start of `matrix` and each `step` elements behind
-    /// the one before.
+    /// The first `len` elements of `lines` lines, the first one at the start of `matrix` and each `step` elements
+    /// behind the one before.
     ///
     /// # Panics
     /// If the matrix ends before, or there is no line.

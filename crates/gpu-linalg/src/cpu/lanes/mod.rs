@@ -77,8 +77,8 @@ pub const TURNED: usize = 4;
 
 /// A type that registers hold.
 pub trait Registers: Float {
-    /// Writes the transpose of a block of [`TURNED`] lines to `to`, whose lines are `step` elements apart, and are written
-    /// one after the other: where they overlap it is the later one's elements that stay.
+    /// Writes the transpose of a block of [`TURNED`] lines to `to`, whose lines are `step` elements apart, and are
+    /// written one after the other: where they overlap it is the later one's elements that stay.
     ///
     /// # Panics
     /// If the memory ends before.

@@ -195,12 +195,14 @@ registers! {
         _mm512_fmadd_ps, _mm512_mul_ps, _mm512_add_ps, some_512_f32, pieces_512_f32,
         _mm512_shuffle_ps::<EVEN>, _mm512_shuffle_ps::<ODD>;
     __m512d of f64, 8: _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd,
-        _mm512_fmadd_pd, _mm512_mul_pd, _mm512_add_pd, some_512_f64, pieces_512_f64, _mm512_unpacklo_pd, _mm512_unpackhi_pd;
+        _mm512_fmadd_pd, _mm512_mul_pd, _mm512_add_pd, some_512_f64, pieces_512_f64,
+        _mm512_unpacklo_pd, _mm512_unpackhi_pd;
     __m256 of f32, 8: _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps,
         _mm256_fmadd_ps, _mm256_mul_ps, _mm256_add_ps, some_256_f32, pieces_256_f32,
         _mm256_shuffle_ps::<EVEN>, _mm256_shuffle_ps::<ODD>;
     __m256d of f64, 4: _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd,
-        _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd, some_256_f64, pieces_256_f64, _mm256_unpacklo_pd, _mm256_unpackhi_pd;
+        _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd, some_256_f64, pieces_256_f64,
+        _mm256_unpacklo_pd, _mm256_unpackhi_pd;
     __m128 of f32, 4: _mm_set1_ps, _mm_loadu_ps, _mm_storeu_ps,
         _mm_fmadd_ps, _mm_mul_ps, _mm_add_ps, some_128_f32, pieces_128_f32,
         _mm_shuffle_ps::<EVEN>, _mm_shuffle_ps::<ODD>;

@@ -1,9 +1,9 @@
 //! Products of which one extent of C is a few elements: each element of the longer factor is in few products, so it is
 //! read where it lies and not copied before. The bits are those of [`reference::gemm`](crate::reference::gemm).
 //!
-//! Where a k's elements of the longer factor follow each other, registers hold those, in [`tiles`] or [`strips`]; where a
-//! result's do, they hold the shorter factor's elements, many of one k ([`broadcast`]), or the longer one's, sorted on
-//! the way ([`turned`]).
+//! Where a k's elements of the longer factor follow each other, registers hold those, in [`tiles`] or [`strips`]; where
+//! a result's do, they hold the shorter factor's elements, many of one k ([`broadcast`]), or the longer one's, sorted
+//! on the way ([`turned`]).
 
 mod broadcast;
 mod strips;

@@ -1,5 +1,5 @@
-//! Sums of few results side by side, along lines that are one result's each: of 16 bytes of many lines the first elements
-//! come into one register, the second ones into the next.
+//! Sums of few results side by side, along lines that are one result's each: of 16 bytes of many lines the first
+//! elements come into one register, the second ones into the next.
 
 use gpu_std::float::Float;
 
