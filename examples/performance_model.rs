@@ -358,11 +358,7 @@ fn line(
 ) -> Result<Line, Box<dyn Error>> {
     let Measured { kernel, size, repeated, role, launching, call, .. } = row;
     let device = &of_host(device, launching);
-    let launched = match kernel {
-        Kernel::Shape(shape) => Kernel::Shape(shape.at(row.moment)),
-        _ => kernel,
-    };
-    let found = counter.found(launched, size)?;
+    let found = counter.found(kernel, size)?;
     // What was measured of other kernels than those that are counted is no time of theirs.
     let launched = found.counted.launches.iter().map(|launch| launch.kernel.as_str());
     let outdated = changed::is_outdated(launched, row.moment);

@@ -209,16 +209,6 @@ impl Shape {
         }
     }
 
-    /// What was launched for it then, as far as that is known and not what is launched now.
-    pub fn at(self, then: u64) -> Self {
-        match self {
-            Self::Sparse(structure, Operation::Transpose(_)) => {
-                Self::Sparse(structure, Operation::Transpose(transpositions::asked(then)))
-            }
-            _ => self,
-        }
-    }
-
     /// What the host reads while these are launched.
     ///
     /// # Errors

@@ -150,8 +150,8 @@ pub fn count(
 ) -> Result<Counted, Box<dyn Error>> {
     let is_sampled = operation.is_sampled();
     let algorithm = operation.algorithm();
-    if let Operation::Transpose(asked @ (Transposition::Auto | Transposition::Sampled)) = operation {
-        return transpositions::count(structure, asked, counting);
+    if operation == Operation::Transpose(Transposition::Auto) {
+        return transpositions::count(structure, counting);
     }
     if algorithm == Some(Algorithm::Levels) && structure.kind != Kind::Band {
         return levels::count(structure, operation, counting);

@@ -129,8 +129,7 @@ fn the_model_is_as_good_as_it_has_to_be() {
         assert!(number("pairs") > 100.0, "{errors}");
         assert!(number("judged_median") <= 15.0 && number("judged_ninetieth") <= 35.0, "{errors}");
         assert!(number("judged_rows") > 350.0, "{errors}");
-        // What came last is off by more, so that of all together the 90th percentile on the H200 is not what is asked
-        // for: gpu-model's README says why.
+        // What came last is off by more: gpu-model's README says why.
         assert!(number("last_rows") > 120.0 && number("last_median") <= 20.0, "{errors}");
         assert!(number("last_ninetieth") <= 42.0, "{errors}");
         assert!(number("all_median") <= 15.0 && number("all_ninetieth") <= 35.0, "{errors}");

@@ -27,16 +27,6 @@ const WORDS: u32 = 2;
 const TO_BUCKETS: &str = "sparse_to_buckets";
 const FROM_BUCKETS: &str = "sparse_from_buckets";
 
-/// The last results of transpositions before there were buckets, and of those of which a sample was read however few
-/// their entries were, as numbers of the digits of a date.
-const SAMPLED: [u64; 2] = [20_261_127_122_907, 20_261_128_152_629];
-
-/// How what was measured then was transposed; before there were buckets, as few entries are now.
-pub fn asked(then: u64) -> Transposition {
-    let [before, last] = SAMPLED;
-    if before < then && then <= last { Transposition::Sampled } else { Transposition::Auto }
-}
-
 /// How a structure is cut by buckets.
 ///
 /// # Errors
@@ -57,9 +47,9 @@ pub fn numbers(structure: Structure) -> Result<f64, String> {
 }
 
 /// Which way a structure goes, and the kernel of the other one before which it is left.
-fn way(structure: Structure, asked: Transposition) -> Result<(Transposition, Option<&'static str>), String> {
+fn way(structure: Structure) -> Result<(Transposition, Option<&'static str>), String> {
     let split = cut(structure)?;
-    if asked == Transposition::Auto && split.entries < LEAST {
+    if split.entries < LEAST {
         return Ok((Transposition::Sorted, None));
     }
     let (sampled, tiles) = (sampled(split), split.tiles());
@@ -103,12 +93,8 @@ fn way(structure: Structure, asked: Transposition) -> Result<(Transposition, Opt
 ///
 /// # Errors
 /// Those of the simulator.
-pub fn count(
-    structure: Structure,
-    asked: Transposition,
-    counting: &Counting,
-) -> Result<Counted, Box<dyn Error>> {
-    let (way, left) = way(structure, asked)?;
+pub fn count(structure: Structure, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
+    let (way, left) = way(structure)?;
     let by = |way| sparse::count(structure, Operation::Transpose(way), counting);
     let mut counted = by(way)?;
     if let Some(kernel) = left {
@@ -173,20 +159,15 @@ mod tests {
     }
 
     /// A band's entries are near each other, those of a tile of a random structure go to all buckets; of few entries
-    /// no sample is read, but where all were.
+    /// no sample is read.
     #[test]
     fn the_whole_structure_says_which_way_its_entries_go() {
         let (band, random) = (structure(Kind::Band, 1 << 18, 8), structure(Kind::Random, 1 << 18, 8));
-        let by_buckets = Ok((Transposition::Buckets, None));
-        let after_sample = Ok((Transposition::Sorted, Some(TO_BUCKETS)));
-        assert_eq!([band, random].map(|one| way(one, asked(0))), [by_buckets.clone(), after_sample.clone()]);
-        let small = [band, random].map(|one| Structure { rows: 1 << 15, ..one });
-        assert_eq!(
-            small.map(|one| way(one, asked(0))),
-            [Ok((Transposition::Sorted, None)), Ok((Transposition::Sorted, None))]
-        );
-        assert_eq!(small.map(|one| way(one, asked(SAMPLED[1]))), [by_buckets, after_sample]);
-        assert_eq!([SAMPLED[0], SAMPLED[1] + 1].map(asked), [Transposition::Auto; 2]);
+        assert_eq!(way(band), Ok((Transposition::Buckets, None)));
+        assert_eq!(way(random), Ok((Transposition::Sorted, Some(TO_BUCKETS))));
+        for small in [band, random].map(|one| Structure { rows: 1 << 15, ..one }) {
+            assert_eq!(way(small), Ok((Transposition::Sorted, None)));
+        }
     }
 
     /// The host reads the sample behind the sums, and a number behind the first step.

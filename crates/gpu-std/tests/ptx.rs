@@ -49,18 +49,19 @@ fn nightly() -> Result<(), String> {
     if core.is_file() { Ok(()) } else { Err(why.to_owned()) }
 }
 
-/// gpu-builder's profile, all of it: what is compiled with another is not shared.
-const PROFILE: [(&str, &str); 9] = [
-    ("CODEGEN_UNITS", "1"),
-    ("DEBUG", "false"),
-    ("DEBUG_ASSERTIONS", "false"),
-    ("INCREMENTAL", "false"),
-    ("LTO", "fat"),
-    ("OPT_LEVEL", "3"),
-    ("OVERFLOW_CHECKS", "false"),
-    ("PANIC", "abort"),
-    ("STRIP", "none"),
-];
+/// gpu-builder's profile, all of it, as a manifest records it, in variables: what is compiled with another is not
+/// shared.
+fn profile() -> Vec<(String, String)> {
+    let manifest = root().join("gpu-kernels/calibrate/ptx/manifest.json");
+    let text = std::fs::read_to_string(&manifest).expect("a manifest");
+    let flags = text.lines().map(|line| line.trim().trim_end_matches(',').trim_matches('"'));
+    let settings = flags.filter(|flag| !flag.starts_with('-')).filter_map(|flag| flag.split_once('='));
+    let profile: Vec<_> = settings
+        .map(|(name, value)| (format!("CARGO_PROFILE_RELEASE_{}", name.to_uppercase()), value.to_owned()))
+        .collect();
+    assert!(!profile.is_empty(), "{} has no profile", manifest.display());
+    profile
+}
 
 /// Where that compiler lies.
 fn sysroot() -> PathBuf {
@@ -105,7 +106,7 @@ fn compile(arch: u32, isa: u32) -> String {
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
         .env("CARGO_TARGET_DIR", &target)
         .env("CARGO_INCREMENTAL", "0")
-        .envs(PROFILE.map(|(name, value)| (format!("CARGO_PROFILE_RELEASE_{name}"), value)))
+        .envs(profile())
         // Those of the toolchain that runs this test.
         .env_remove("RUSTC")
         .env_remove("RUSTDOC")

@@ -115,7 +115,7 @@ pub fn gemm_batched<T: RealElement>(
     starts: &BatchStarts,
 ) -> Result<(), Error> {
     let Some(mut product) = Product::new(stream, a, b, c, starts)? else { return Ok(()) };
-    if product.on_cpu(|a, b, c| T::product((None, Sums::Chains), alpha, a, b, beta, c)) {
+    if product.on_cpu(|a, b, c| T::product((None, Sums::Chains), [alpha, beta], a, b, c)) {
         return Ok(());
     }
     let device = stream.device();

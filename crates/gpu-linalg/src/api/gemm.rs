@@ -156,7 +156,7 @@ pub(crate) fn product<T: RealElement>(
             Plan::with_kernel(kernel, size_of::<T>(), layouts, [0; 4], sums, triangle)?;
         }
         let (a, b, c) = ((a, layouts[0]), (b, layouts[1]), (c, layouts[2]));
-        T::product((triangle, sums), alpha, a, b, beta, c);
+        T::product((triangle, sums), [alpha, beta], a, b, c);
         return Ok(());
     }
     let addresses = [

@@ -30,6 +30,12 @@ const SERIAL: usize = 3_000_000;
 /// What is computed of a product: all of it or a triangle of C, with which sums.
 pub type Of = (Option<Triangle>, Sums);
 
+/// The elements of matrices, and where those are.
+pub type Matrices<'a, T> = (&'a [T], BatchLayout);
+
+/// The same of those that are written.
+pub type MatricesMut<'a, T> = (&'a mut [T], BatchLayout);
+
 /// A type whose products are compiled here, and not once more wherever they are called.
 pub trait Products: Registers {
     /// [`crate::gemm`] of slices with their layouts, as [`reference::gemm`](crate::reference::gemm), or of one triangle
@@ -37,27 +43,14 @@ pub trait Products: Registers {
     ///
     /// # Panics
     /// Where shapes do not fit together, or a slice is shorter than its batch.
-    fn product(
-        of: Of,
-        alpha: Self,
-        a: (&[Self], BatchLayout),
-        b: (&[Self], BatchLayout),
-        beta: Self,
-        c: (&mut [Self], BatchLayout),
-    );
+    fn product(of: Of, factors: [Self; 2], a: Matrices<Self>, b: Matrices<Self>, c: MatricesMut<Self>);
 }
 
 macro_rules! products {
     ($($T:ty)*) => { $(
         impl Products for $T {
-            fn product(
-                of: Of,
-                alpha: Self,
-                a: (&[Self], BatchLayout),
-                b: (&[Self], BatchLayout),
-                beta: Self,
-                c: (&mut [Self], BatchLayout),
-            ) {
+            fn product(of: Of, factors: [Self; 2], a: Matrices<Self>, b: Matrices<Self>, c: MatricesMut<Self>) {
+                let [alpha, beta] = factors;
                 gemm_with(launch::compute, of, alpha, a, b, beta, c);
             }
         }
@@ -73,10 +66,10 @@ pub(super) fn gemm_with<T: Registers>(
     compute: Compute<T>,
     (triangle, sums): Of,
     alpha: T,
-    (a, a_layout): (&[T], BatchLayout),
-    (b, b_layout): (&[T], BatchLayout),
+    (a, a_layout): Matrices<T>,
+    (b, b_layout): Matrices<T>,
     beta: T,
-    (c, c_layout): (&mut [T], BatchLayout),
+    (c, c_layout): MatricesMut<T>,
 ) {
     if c_layout.matrix.order() == Order::ColumnMajor {
         let (a, b) = ((a, a_layout.transposed()), (b, b_layout.transposed()));

@@ -1,33 +1,33 @@
 //! Sums of many results side by side in registers: each element of a line is in products with as many of the shorter
 //! factor's.
 
-use super::{Factors, Strip};
+use super::{Factors, Strip, Sums};
 use crate::cpu::lanes::{Block, Has, Lanes, Registers};
 
-/// The sums of the results from `first` on, `M` lines at a time with `N` registers each: those side by side follow each
-/// other.
-#[inline(always)]
-pub(super) fn strip<T: Registers, V: Lanes<T>, const N: usize, const M: usize>(
-    has: Has<V>,
-    of: &Factors<'_, T>,
-    first: usize,
-    strip: &mut Strip<T>,
-) {
-    let len = strip.len;
-    let mut at = 0;
-    while at + M <= len {
-        lines::<T, V, N, M>(has, of, (first, at), strip);
-        at += M;
-    }
-    if at == len {
-        return;
-    }
-    if len >= M {
-        // Some of them once more.
-        return lines::<T, V, N, M>(has, of, (first, len - M), strip);
-    }
-    for at in 0..len {
-        lines::<T, V, N, 1>(has, of, (first, at), strip);
+/// [`Sums`] of `M` lines at a time with `N` registers each: those side by side follow each other.
+pub(super) struct Broadcast<const N: usize, const M: usize>;
+
+impl<T: Registers, V: Lanes<T>, const N: usize, const M: usize> Sums<T, V> for Broadcast<N, M> {
+    const WIDTH: Option<usize> = Some(N * V::LEN);
+
+    #[inline(always)]
+    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>) {
+        let len = strip.len;
+        let mut at = 0;
+        while at + M <= len {
+            lines::<T, V, N, M>(has, of, (first, at), strip);
+            at += M;
+        }
+        if at == len {
+            return;
+        }
+        if len >= M {
+            // Some of them once more.
+            return lines::<T, V, N, M>(has, of, (first, len - M), strip);
+        }
+        for at in 0..len {
+            lines::<T, V, N, 1>(has, of, (first, at), strip);
+        }
     }
 }
 

@@ -10,7 +10,11 @@ mod strips;
 mod tiles;
 mod turned;
 
+use broadcast::Broadcast;
 use rayon::prelude::*;
+use strips::Strips;
+use tiles::Tiles;
+use turned::Turned;
 
 use super::lanes::{Has, Lanes, Registers, TURNED};
 use super::launch::{ByRegisters, by_registers};
@@ -163,6 +167,15 @@ impl<T: Registers> ByRegisters<T> for Widest {
     }
 }
 
+/// A way to the sums of a strip, for each k of which the shorter factor has `WIDTH` elements, or as many as
+/// [`padded`] says.
+trait Sums<T, V> {
+    const WIDTH: Option<usize> = None;
+
+    /// The sums of the results from `first` on. Mark it `#[inline(always)]`.
+    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>);
+}
+
 // Each is compiled by itself: all in one function take the compiler ten times as long.
 macro_rules! ways {
     ($($Way:ident = |$part:ident, $wide:ident, $half:ident, $least:ident| $run:expr;)*) => { $(
@@ -180,18 +193,18 @@ macro_rules! ways {
     )* };
 }
 ways! {
-    Tiles = |part, wide, _half, _least| part.tiles(wide);
-    Strips = |part, wide, _half, _least| part.strips(wide);
+    InTiles = |part, wide, _half, _least| part.run::<W, Tiles>(wide);
+    InStrips = |part, wide, _half, _least| part.run::<W, Strips>(wide);
     // A core does as much in two registers of 32 bytes as in one of 64, and sorts them sooner.
-    Turned = |part, wide, half, _least| {
-        if size_of::<W>() > 2 * SIXTEEN { part.turned(half) } else { part.turned(wide) }
+    ByTurning = |part, wide, half, _least| {
+        if size_of::<W>() > 2 * SIXTEEN { part.run::<H, Turned>(half) } else { part.run::<W, Turned>(wide) }
     };
-    Broadcast = |part, wide, half, least| match part.of.count {
-        count if count <= L::LEN => part.broadcast::<L, 1, 8>(least),
-        count if count <= H::LEN => part.broadcast::<H, 1, 8>(half),
-        count if count.div_ceil(H::LEN) == 3 => part.broadcast::<H, 3, 4>(half),
-        count if count <= W::LEN => part.broadcast::<W, 1, 8>(wide),
-        _ => part.broadcast::<W, 2, 4>(wide),
+    ByBroadcasts = |part, wide, half, least| match part.of.count {
+        count if count <= L::LEN => part.run::<L, Broadcast<1, 8>>(least),
+        count if count <= H::LEN => part.run::<H, Broadcast<1, 8>>(half),
+        count if count.div_ceil(H::LEN) == 3 => part.run::<H, Broadcast<3, 4>>(half),
+        count if count <= W::LEN => part.run::<W, Broadcast<1, 8>>(wide),
+        _ => part.run::<W, Broadcast<2, 4>>(wide),
     };
 }
 
@@ -199,58 +212,21 @@ impl<T: Registers> Part<'_, '_, T> {
     /// Computes it.
     fn compute(self) {
         match self.of.way {
-            Way::Tiles => by_registers(Tiles(self)),
-            Way::Strips => by_registers(Strips(self)),
-            Way::Turned => by_registers(Turned(self)),
-            Way::Broadcast => by_registers(Broadcast(self)),
+            Way::Tiles => by_registers(InTiles(self)),
+            Way::Strips => by_registers(InStrips(self)),
+            Way::Turned => by_registers(ByTurning(self)),
+            Way::Broadcast => by_registers(ByBroadcasts(self)),
         }
     }
 
+    /// Computes it, strip after strip.
     #[inline(always)]
-    fn tiles<V: Lanes<T>>(mut self, has: Has<V>) {
-        let mut strip = Strip::new(&self.of, self.len, padded(self.of.count));
-        for first in (0..self.len).step_by(strip.room) {
-            strip.len = strip.room.min(self.len - first);
-            tiles::strip(has, &self.of, self.first + first, &mut strip);
-            self.write(has, first, &mut strip);
-        }
-    }
-
-    #[inline(always)]
-    fn strips<V: Lanes<T>>(mut self, has: Has<V>) {
-        let mut strip = Strip::new(&self.of, self.len, padded(self.of.count));
-        for first in (0..self.len).step_by(strip.room) {
-            strip.len = strip.room.min(self.len - first);
-            strips::strip(has, &self.of, self.first + first, &mut strip);
-            self.write(has, first, &mut strip);
-        }
-    }
-
-    #[inline(always)]
-    fn turned<V: Lanes<T>>(mut self, has: Has<V>) {
-        let width = padded(self.of.count);
+    fn run<V: Lanes<T>, S: Sums<T, V>>(mut self, has: Has<V>) {
+        let width = S::WIDTH.unwrap_or(padded(self.of.count));
         let mut strip = Strip::new(&self.of, self.len, width);
         for first in (0..self.len).step_by(strip.room) {
             strip.len = strip.room.min(self.len - first);
-            let at = self.first + first;
-            // A chain takes a new product every fourth cycle: so eight are at work where there are so many.
-            match (size_of::<T>(), width) {
-                (4, 1) => turned::strip::<T, V, 4, 1, 4>(has, &self.of, at, &mut strip),
-                (4, 2) => turned::strip::<T, V, 4, 2, 3>(has, &self.of, at, &mut strip),
-                (4, _) => turned::strip::<T, V, 4, 4, 2>(has, &self.of, at, &mut strip),
-                (_, 1) => turned::strip::<T, V, 2, 1, 4>(has, &self.of, at, &mut strip),
-                (_, _) => turned::strip::<T, V, 2, 2, 4>(has, &self.of, at, &mut strip),
-            }
-            self.write(has, first, &mut strip);
-        }
-    }
-
-    #[inline(always)]
-    fn broadcast<V: Lanes<T>, const N: usize, const M: usize>(mut self, has: Has<V>) {
-        let mut strip = Strip::new(&self.of, self.len, N * V::LEN);
-        for first in (0..self.len).step_by(strip.room) {
-            strip.len = strip.room.min(self.len - first);
-            broadcast::strip::<T, V, N, M>(has, &self.of, self.first + first, &mut strip);
+            S::strip(has, &self.of, self.first + first, &mut strip);
             self.write(has, first, &mut strip);
         }
     }
@@ -260,10 +236,11 @@ impl<T: Registers> Part<'_, '_, T> {
     fn write<V: Lanes<T>>(&mut self, has: Has<V>, first: usize, strip: &mut Strip<T>) {
         let (count, factors) = (self.of.count, self.of.factors);
         let is_wide = matches!(self.results, Results::Wide(_));
-        if is_wide == (self.of.way == Way::Broadcast) {
+        let is_other = is_wide == (self.of.way == Way::Broadcast);
+        if is_other {
             strip.turn(count, is_wide);
         }
-        let sums = if is_wide == (self.of.way == Way::Broadcast) { &strip.turned } else { &strip.sums };
+        let sums = if is_other { &strip.turned } else { &strip.sums };
         match &mut self.results {
             Results::Wide(lines) => {
                 for (line, sums) in lines.iter_mut().zip(sums.chunks(strip.room)) {

@@ -1,6 +1,6 @@
 //! Sums in strips along lines, one for each k: of some lines at a time, each element is read once for some results.
 
-use super::{Factors, Strip, padded};
+use super::{Factors, Strip, Sums, padded};
 use crate::cpu::lanes::{Has, Lanes, Registers};
 
 /// Lines that are added at once.
@@ -15,50 +15,51 @@ struct Lined<'a, T, const J: usize> {
     is_first: bool,
 }
 
-/// The sums of the results from `first` on: those of each of the few in the strip's room.
-#[inline(always)]
-pub(super) fn strip<T: Registers, V: Lanes<T>>(
-    has: Has<V>,
-    of: &Factors<'_, T>,
-    first: usize,
-    Strip { len, room, few, chains, sums, .. }: &mut Strip<T>,
-) {
-    let width = padded(of.count);
-    for part in of.split.ranges(of.depth) {
-        let is_alone = part.start == 0;
-        let to = if is_alone { &mut *sums } else { &mut *chains };
-        let mut k = part.start;
-        while k < part.end {
-            let (few, is_first) = (&few[k * width..], k == part.start);
-            let line = |j: usize| &of.long[(k + j) * of.leading + first..][..*len];
-            let at = (width, *room);
-            k += if k + LINES <= part.end {
-                let lines = [line(0), line(1), line(2), line(3), line(4), line(5), line(6), line(7)];
-                add(has, Lined { lines, few, is_first }, at, to);
-                LINES
-            } else if k + 4 <= part.end {
-                add(has, Lined { lines: [line(0), line(1), line(2), line(3)], few, is_first }, at, to);
-                4
-            } else if k + 2 <= part.end {
-                add(has, Lined { lines: [line(0), line(1)], few, is_first }, at, to);
-                2
-            } else {
-                add(has, Lined { lines: [line(0)], few, is_first }, at, to);
-                1
-            };
-        }
-        // Parts are added in ascending order, the second one to the first.
-        if !is_alone && !part.is_empty() {
-            let len = len.next_multiple_of(V::LEN);
-            for (sums, chains) in sums.chunks_exact_mut(*room).zip(chains.chunks_exact(*room)).take(of.count)
-            {
-                for at in (0..len).step_by(V::LEN) {
-                    V::load(has, &sums[at..]).plus(V::load(has, &chains[at..])).store(&mut sums[at..]);
+/// [`Sums`] of each of the few in the strip's room.
+pub(super) struct Strips;
+
+impl<T: Registers, V: Lanes<T>> Sums<T, V> for Strips {
+    #[inline(always)]
+    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>) {
+        let Strip { len, room, few, chains, sums, .. } = strip;
+        let width = padded(of.count);
+        for part in of.split.ranges(of.depth) {
+            let is_alone = part.start == 0;
+            let to = if is_alone { &mut *sums } else { &mut *chains };
+            let mut k = part.start;
+            while k < part.end {
+                let (few, is_first) = (&few[k * width..], k == part.start);
+                let line = |j: usize| &of.long[(k + j) * of.leading + first..][..*len];
+                let at = (width, *room);
+                k += if k + LINES <= part.end {
+                    let lines = [line(0), line(1), line(2), line(3), line(4), line(5), line(6), line(7)];
+                    add(has, Lined { lines, few, is_first }, at, to);
+                    LINES
+                } else if k + 4 <= part.end {
+                    add(has, Lined { lines: [line(0), line(1), line(2), line(3)], few, is_first }, at, to);
+                    4
+                } else if k + 2 <= part.end {
+                    add(has, Lined { lines: [line(0), line(1)], few, is_first }, at, to);
+                    2
+                } else {
+                    add(has, Lined { lines: [line(0)], few, is_first }, at, to);
+                    1
+                };
+            }
+            // Parts are added in ascending order, the second one to the first.
+            if !is_alone && !part.is_empty() {
+                let len = len.next_multiple_of(V::LEN);
+                for (sums, chains) in
+                    sums.chunks_exact_mut(*room).zip(chains.chunks_exact(*room)).take(of.count)
+                {
+                    for at in (0..len).step_by(V::LEN) {
+                        V::load(has, &sums[at..]).plus(V::load(has, &chains[at..])).store(&mut sums[at..]);
+                    }
                 }
             }
-        }
-        if part.end == of.depth {
-            break;
+            if part.end == of.depth {
+                break;
+            }
         }
     }
 }

@@ -1,27 +1,26 @@
 //! Sums in tiles of registers across lines, one for each k, that are near enough to be read in pieces.
 
-use super::{Factors, Strip, padded};
+use super::{Factors, Strip, Sums, padded};
 use crate::cpu::lanes::{Has, Lanes, Registers};
 
 /// Registers of a result of those side by side, at most.
 const ALONG: usize = 4;
 
-/// The sums of the results from `first` on: those of each of the few in the strip's room.
-#[inline(always)]
-pub(super) fn strip<T: Registers, V: Lanes<T>>(
-    has: Has<V>,
-    of: &Factors<'_, T>,
-    first: usize,
-    strip: &mut Strip<T>,
-) {
-    let mut side = 0;
-    let width = padded(of.count);
-    while side < width {
-        side += match width - side {
-            1 => along::<T, V, 1>(has, of, (first, side), strip),
-            2 => along::<T, V, 2>(has, of, (first, side), strip),
-            _ => along::<T, V, 4>(has, of, (first, side), strip),
-        };
+/// [`Sums`] of each of the few in the strip's room.
+pub(super) struct Tiles;
+
+impl<T: Registers, V: Lanes<T>> Sums<T, V> for Tiles {
+    #[inline(always)]
+    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>) {
+        let width = padded(of.count);
+        let mut side = 0;
+        while side < width {
+            side += match width - side {
+                1 => along::<T, V, 1>(has, of, (first, side), strip),
+                2 => along::<T, V, 2>(has, of, (first, side), strip),
+                _ => along::<T, V, 4>(has, of, (first, side), strip),
+            };
+        }
     }
 }
 

@@ -3,17 +3,34 @@
 
 use gpu_std::float::Float;
 
-use super::{Factors, Strip};
+use super::{Factors, Strip, Sums, padded};
 use crate::cpu::lanes::{Block, Has, Lanes, Registers};
 use crate::cpu::tile::MOST_LANES;
 
 /// Elements of 16 bytes, at most.
 const MOST_PLACES: usize = 4;
 
+/// [`Sums`] of each of the few in the strip's room.
+pub(super) struct Turned;
+
+impl<T: Registers, V: Lanes<T>> Sums<T, V> for Turned {
+    #[inline(always)]
+    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>) {
+        // A chain takes a new product every fourth cycle: so eight are at work where there are so many.
+        match (size_of::<T>(), padded(of.count)) {
+            (4, 1) => self::strip::<T, V, 4, 1, 4>(has, of, first, strip),
+            (4, 2) => self::strip::<T, V, 4, 2, 3>(has, of, first, strip),
+            (4, _) => self::strip::<T, V, 4, 4, 2>(has, of, first, strip),
+            (_, 1) => self::strip::<T, V, 2, 1, 4>(has, of, first, strip),
+            (_, _) => self::strip::<T, V, 2, 2, 4>(has, of, first, strip),
+        }
+    }
+}
+
 /// The sums of the results from `first` on, in `N` registers at a time: those of each of `Q` in the strip's room.
 /// `P` elements are 16 bytes.
 #[inline(always)]
-pub(super) fn strip<T: Registers, V: Lanes<T>, const P: usize, const Q: usize, const N: usize>(
+fn strip<T: Registers, V: Lanes<T>, const P: usize, const Q: usize, const N: usize>(
     has: Has<V>,
     of: &Factors<'_, T>,
     first: usize,
