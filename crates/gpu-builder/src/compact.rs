@@ -11,14 +11,13 @@ use crate::ptx::Item;
 /// What the compiler calls the dynamic shared memory. No other text ever sees the name.
 const DYNAMIC: &str = "gpu_launch_sized_workgroup_mem";
 
-/// What the compiler calls registers, and here: predicates, of 16, 32 and 64 bits.
-const REGISTERS: [(&str, char); 4] = [("%p", 'p'), ("%rs", 'h'), ("%r", 'r'), ("%rd", 'd')];
+/// What the compiler calls registers, and the letters that they have here: predicates, of 16, 32 and 64 bits. `a` is that
+/// of parameters, and others those of types.
+const REGISTERS: [(&str, &str); 4] =
+    [("%p", "pcegijkl"), ("%rs", "hm"), ("%r", "rnoqtwxyzABCDEFGHI"), ("%rd", "dJKLMNOPQRSTUVWXYZ")];
 
-/// Letters of registers where there are more than [`EACH`] of a kind. `a` is that of parameters, and others those of types.
-const MORE: &str = "cegijklmnoqtwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-/// Registers of a letter: their numbers have two digits.
-const EACH: usize = 100;
+/// Registers of a letter whose number has one digit.
+const SHORT: usize = 10;
 
 /// The digits of labels, in that order.
 const DIGITS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -35,20 +34,14 @@ pub(crate) fn compact(item: &Item) -> String {
         .replace(DYNAMIC, "sh")
         .replace(".ptr .align 1 ", "");
     let text = labels(&text);
-    let Registers { names, letters } = registers(&text);
+    let Registers { names, counts } = registers(&text);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some((at, word, what)) = next_register(rest) {
         out.push_str(&rest[..at]);
         match what {
-            Found::One => out.push_str(&names[word]),
-            Found::All { letter } => {
-                let (count, letters) = letters.get(prefix(word)).cloned().unwrap_or((0, vec![letter]));
-                // At least one: the assembler refuses a list of none.
-                let each = count.div_ceil(letters.len()).max(1);
-                let lists: Vec<String> = letters.iter().map(|letter| format!("{letter}<{each}>")).collect();
-                out.push_str(&lists.join(","));
-            }
+            Found::One { .. } => out.push_str(&names[word]),
+            Found::All { letters } => out.push_str(&declared(letters, counts[letters])),
         }
         rest = &rest[at + word.len()..];
     }
@@ -56,11 +49,34 @@ pub(crate) fn compact(item: &Item) -> String {
     out
 }
 
+/// The name of a register: of the letters one after the other those of one digit, then those of more. It does not depend
+/// on how many there are, so that images of a kernel differ where their instructions do.
+fn register(letters: &'static str, number: usize) -> String {
+    let short = SHORT * letters.len();
+    let (letter, digits) = match number.checked_sub(short) {
+        None => (number / SHORT, number % SHORT),
+        Some(rest) => (rest % letters.len(), SHORT + rest / letters.len()),
+    };
+    format!("{}{digits}", char::from(letters.as_bytes()[letter]))
+}
+
+/// The declarations of so many registers.
+fn declared(letters: &'static str, count: usize) -> String {
+    // At least one: the assembler refuses a list of none.
+    let count = count.max(1);
+    let long = count.saturating_sub(SHORT * letters.len());
+    let lists = letters.chars().enumerate().map_while(|(place, letter)| {
+        let short = count.checked_sub(SHORT * place).filter(|&left| left > 0)?.min(SHORT);
+        Some(format!("{letter}<{}>", short + long.saturating_sub(place).div_ceil(letters.len())))
+    });
+    lists.collect::<Vec<_>>().join(",")
+}
+
 /// What [`next_register`] finds: a register, or the declaration of all of a kind (`%rd<12>`).
 #[derive(Clone, Copy)]
 enum Found {
-    One,
-    All { letter: char },
+    One { letters: &'static str },
+    All { letters: &'static str },
 }
 
 /// Where the text's next register stands, and its name there.
@@ -68,27 +84,22 @@ fn next_register(text: &str) -> Option<(usize, &str, Found)> {
     text.match_indices('%').find_map(|(at, _)| {
         let rest = &text[at..];
         let letters = 1 + rest[1..].bytes().take_while(u8::is_ascii_lowercase).count();
-        let (_, letter) = REGISTERS.into_iter().find(|(long, _)| *long == &rest[..letters])?;
+        let (_, names) = REGISTERS.into_iter().find(|(long, _)| *long == &rest[..letters])?;
         if rest[letters..].starts_with('<') {
             let end = rest.find('>')? + 1;
-            return Some((at, &rest[..end], Found::All { letter }));
+            return Some((at, &rest[..end], Found::All { letters: names }));
         }
         let digits = rest[letters..].bytes().take_while(u8::is_ascii_digit).count();
-        (digits > 0).then(|| (at, &rest[..letters + digits], Found::One))
+        (digits > 0).then(|| (at, &rest[..letters + digits], Found::One { letters: names }))
     })
-}
-
-/// The letters of a register's name.
-fn prefix(register: &str) -> &str {
-    register.trim_end_matches(|c: char| c.is_ascii_digit() || c == '<' || c == '>')
 }
 
 /// The names of a text's registers.
 struct Registers {
     /// The new name of each.
     names: HashMap<String, String>,
-    /// Of each kind, how many there are, and the letters of their names.
-    letters: HashMap<String, (usize, Vec<char>)>,
+    /// How many there are of each kind, by its letters.
+    counts: HashMap<&'static str, usize>,
 }
 
 /// The names of a text, those first that stand there most often; as often used, they stay in the order of the text.
@@ -109,31 +120,28 @@ fn by_use<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 /// A short name for each register of a text: of each kind the lowest numbers for those that stand there most often.
 fn registers(text: &str) -> Registers {
     let mut rest = text;
+    let mut kinds = HashMap::new();
     let found = std::iter::from_fn(|| {
         let (at, word, what) = next_register(rest)?;
         rest = &rest[at + word.len()..];
         Some((word, what))
     });
-    let order = by_use(found.filter(|(_, what)| matches!(what, Found::One)).map(|(word, _)| word));
-    let mut more = MORE.chars();
-    let mut letters = HashMap::new();
-    for (kind, letter) in REGISTERS {
-        let count = order.iter().filter(|register| prefix(register) == kind).count();
-        let others = more.by_ref().take(count.div_ceil(EACH).saturating_sub(1));
-        letters.insert(kind.to_string(), (count, std::iter::once(letter).chain(others).collect::<Vec<_>>()));
-    }
-    let mut next: HashMap<&str, usize> = HashMap::new();
+    let found: Vec<&str> = found
+        .filter_map(|(word, what)| {
+            let Found::One { letters } = what else { return None };
+            kinds.insert(word, letters);
+            Some(word)
+        })
+        .collect();
+    let mut counts: HashMap<&str, usize> = REGISTERS.map(|(_, letters)| (letters, 0)).into();
     let mut names = HashMap::new();
-    for register in order {
-        let (_, letters) = &letters[prefix(register)];
-        let number = next.entry(prefix(register)).or_default();
-        names.insert(
-            register.to_string(),
-            format!("{}{}", letters[*number % letters.len()], *number / letters.len()),
-        );
-        *number += 1;
+    for word in by_use(found.into_iter()) {
+        let letters = kinds[word];
+        let count = counts.entry(letters).or_default();
+        names.insert(word.to_string(), register(letters, *count));
+        *count += 1;
     }
-    Registers { names, letters }
+    Registers { names, counts }
 }
 
 /// The text with short names of labels: those that stand there most often have one digit of [`DIGITS`].
@@ -223,9 +231,16 @@ mod tests {
             (0..250).map(|number| format!("mov.b32 %r{number}, %r{};\n", number / 2)).collect();
         let text =
             compacted(&format!(".visible .entry k()\n{{\n.reg .b32 \t%r<250>;\n.reg .b64 %rd<2>;\n{uses}}}"));
-        assert!(text.contains(".reg .b32 r<84>,c<84>,e<84>;\n.reg .b64 d<1>;\n"), "{text}");
-        // Two uses or three each, in the order of the text: the first names come back for every third of them.
-        assert!(text.contains("mov.b32 r0,r0;\nmov.b32 c0,r0;\nmov.b32 e0,c0;\nmov.b32 r1,c0;\n"), "{text}");
+        // Those of one digit are 180; of the other 70 eighteen letters have three or four.
+        let all: Vec<String> = REGISTERS[2]
+            .1
+            .chars()
+            .enumerate()
+            .map(|(place, letter)| format!("{letter}<{}>", 13 + usize::from(place < 16)))
+            .collect();
+        assert!(text.contains(&format!(".reg .b32 {};\n.reg .b64 d<1>;\n", all.join(","))), "{text}");
+        // Two uses or three each, in the order of the text.
+        assert!(text.contains("mov.b32 r0,r0;\nmov.b32 r1,r0;\nmov.b32 r2,r1;\nmov.b32 r3,r1;\n"), "{text}");
         let names: std::collections::HashSet<&str> =
             text.lines().filter_map(|line| line.strip_prefix("mov.b32 ")?.split(',').next()).collect();
         assert_eq!(names.len(), 250);

@@ -87,12 +87,7 @@ pub fn finish(crate_name: &str, spec: &ImageSpec, raw: &str) -> Result<Vec<Finis
         if let Some(level) = levels.get(&entry.name).copied().filter(|level| *level > 0) {
             text.push_str(&format!("// -O{level}\n"));
         }
-        let mut last = Kind::Prototype;
         for item in &items {
-            if item.kind != last || !matches!(item.kind, Kind::Directive | Kind::Variable) {
-                text.push('\n');
-            }
-            last = item.kind;
             text.push_str(&compact(&Item { text: plain_labels(&item.text), ..item.clone() }));
             text.push('\n');
         }
@@ -198,13 +193,13 @@ fn insert_bounds(entry: &mut Item, bounds: Bounds, cluster: u32) -> Result<(), S
     let at = entry.params_range().ok_or_else(|| format!("`{name}` has no parameter list"))?.end;
     let mut directives = String::new();
     if max_threads > 0 {
-        directives.push_str(&format!("\n.maxntid {max_threads}, 1, 1"));
+        directives.push_str(&format!("\n.maxntid {max_threads}"));
     }
     if min_blocks > 0 {
         directives.push_str(&format!("\n.minnctapersm {min_blocks}"));
     }
     if cluster > 0 {
-        directives.push_str(&format!("\n.explicitcluster\n.reqnctapercluster {cluster}, 1, 1"));
+        directives.push_str(&format!("\n.explicitcluster\n.reqnctapercluster {cluster}"));
     }
     entry.text.insert_str(at, &directives);
     Ok(())
@@ -266,11 +261,7 @@ mod tests {
     #[test]
     fn bounds_go_between_parameters_and_body_and_the_marker_goes() {
         let (scale, empty) = raw();
-        assert!(
-            scale.text.contains("\n)\n.maxntid 256,1,1\n.minnctapersm 4\n{\n.reg .pred"),
-            "{}",
-            scale.text
-        );
+        assert!(scale.text.contains("\n)\n.maxntid 256\n.minnctapersm 4\n{\n.reg .pred"), "{}", scale.text);
         assert!(empty.text.contains(".visible .entry empty()\n{\n"));
         assert!(!scale.text.contains(MARKER) && !empty.text.contains(MARKER));
         assert_eq!(scale.bounds, Bounds { max_threads: 256, min_blocks: 4 });
@@ -289,7 +280,7 @@ mod tests {
             assert!(scale.text.contains(kept), "`{kept}` is gone");
             assert!(!empty.text.contains(kept), "`{kept}` belongs to the other kernel");
         }
-        assert!(scale.text.starts_with("// By gpu-builder\n\n.version 7.4\n"));
+        assert!(scale.text.starts_with("// By gpu-builder\n.version 7.4\n"));
         assert!(scale.text.ends_with("}\n"));
     }
 
@@ -330,7 +321,7 @@ mod tests {
     fn clusters_are_directives_of_the_entry() {
         let one = with_marker(".visible .global .align 4 .u32 __launch_bounds_k[4] = {64, 0, 0, 2};");
         let text = one.expect("a marker").text;
-        assert!(text.contains(".maxntid 64,1,1\n.explicitcluster\n.reqnctapercluster 2,1,1\n{"), "{text}");
+        assert!(text.contains(".maxntid 64\n.explicitcluster\n.reqnctapercluster 2\n{"), "{text}");
         let many = with_marker(".visible .global .align 4 .u32 __launch_bounds_k[4] = {64, 0, 0, 9};");
         assert!(many.expect_err("nine").to_string().contains("at most 8 blocks"));
     }
