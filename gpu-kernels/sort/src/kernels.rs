@@ -190,10 +190,10 @@ segmented! {
     u128, 3: segmented_sort_b128 segmented_merge_b128;
 }
 
-macro_rules! top_k {
-    ($($key:ty, $composite:ty: $rows:ident $blocks:literal $digits:ident $filter:ident;)*) => { $(
+macro_rules! top_k_rows {
+    ($($rows:ident: $key:ty, $composite:ty, $tile:ident, $threads:literal, $blocks:literal;)*) => { $(
         /// Selects the first of rows, segments or parts: [`top_k::select_rows`].
-        #[kernel(images = sm_75, launch_bounds(128, $blocks))]
+        #[kernel(images = sm_75, launch_bounds($threads, $blocks))]
         pub fn $rows(
             selection: top_k::Selection,
             keys: Global<u8>,
@@ -203,13 +203,36 @@ macro_rules! top_k {
             indices: GlobalMut<u32>,
             candidates: GlobalMut<$composite>,
         ) {
-            const ITEMS: usize = <$key as top_k::Loaded>::ITEMS;
-            top_k::select_rows::<$key, $composite, top_k::ByBound<{ top_k::ROW_THREADS }, ITEMS, 256>>(
-                selection, top_k::ROW_ROOM, keys, offsets, header, keys_output, indices, candidates,
+            const TILE: top_k::Tile = top_k::Tile::$tile;
+            const ITEMS: usize = TILE.items(<$key as top_k::Loaded>::ITEMS);
+            const { assert!(TILE.threads() == $threads) };
+            top_k::select_rows::<$key, $composite, top_k::ByBound<$threads, ITEMS, { TILE.room() / 4 }>>(
+                selection, TILE.room(), keys, offsets, header, keys_output, indices, candidates,
             );
         }
+    )* };
+}
+top_k_rows! {
+    top_k_rows_b16: top_k::Narrow, u64, FourWarps, 128, 8;
+    top_k_rows_b32: u32, u64, FourWarps, 128, 8;
+    top_k_rows_b64: u64, u128, FourWarps, 128, 7;
+    top_k_two_warps_b16: top_k::Narrow, u64, TwoWarps, 64, 14;
+    top_k_two_warps_b32: u32, u64, TwoWarps, 64, 16;
+    top_k_two_warps_b64: u64, u128, TwoWarps, 64, 14;
+    top_k_warp_b16: top_k::Narrow, u64, Warp, 32, 32;
+    top_k_warp_b32: u32, u64, Warp, 32, 32;
+    top_k_warp_b64: u64, u128, Warp, 32, 28;
+    top_k_half_b16: top_k::Narrow, u64, Half, 32, 32;
+    top_k_half_b32: u32, u64, Half, 32, 32;
+    top_k_half_b64: u64, u128, Half, 32, 32;
+    top_k_quarter_b16: top_k::Narrow, u64, Quarter, 32, 32;
+    top_k_quarter_b32: u32, u64, Quarter, 32, 32;
+    top_k_quarter_b64: u64, u128, Quarter, 32, 32;
+}
 
-        /// The same for a larger `k`.
+macro_rules! top_k {
+    ($($key:ty, $composite:ty: $digits:ident $filter:ident;)*) => { $(
+        /// The same as `top_k_rows_*` for a larger `k`.
         #[kernel(images = sm_75, launch_bounds(512, 2))]
         pub fn $digits(
             selection: top_k::Selection,
@@ -245,9 +268,9 @@ macro_rules! top_k {
     )* };
 }
 top_k! {
-    top_k::Narrow, u64: top_k_rows_b16 8 top_k_digits_b16 top_k_filter_b16;
-    u32, u64: top_k_rows_b32 8 top_k_digits_b32 top_k_filter_b32;
-    u64, u128: top_k_rows_b64 8 top_k_digits_b64 top_k_filter_b64;
+    top_k::Narrow, u64: top_k_digits_b16 top_k_filter_b16;
+    u32, u64: top_k_digits_b32 top_k_filter_b32;
+    u64, u128: top_k_digits_b64 top_k_filter_b64;
 }
 
 macro_rules! top_k_ends {
@@ -279,7 +302,7 @@ macro_rules! top_k_ends {
             keys_output: GlobalMut<u8>,
             indices: GlobalMut<u32>,
         ) {
-            top_k::select_candidates::<$composite, top_k::ByBound<{ top_k::LAST_THREADS }, $items, 1024>>(
+            top_k::select_candidates::<$composite, top_k::ByBound<{ top_k::LAST_THREADS }, $items, 512>>(
                 selection, top_k::LAST_ROOM, candidates, offsets, header, keys_output, indices,
             );
         }
@@ -302,6 +325,6 @@ macro_rules! top_k_ends {
     )* };
 }
 top_k_ends! {
-    top_k::Short, u64: top_k_sample_b32 top_k_last_b64 16 top_k_digits_last_b64;
+    top_k::Short, u64: top_k_sample_b32 top_k_last_b64 8 top_k_digits_last_b64;
     u64, u128: top_k_sample_b64 top_k_last_b128 8 top_k_digits_last_b128;
 }

@@ -5,7 +5,7 @@ use gpu_sort::{
     Offsets, Scratch, Segments, TopK, bf16, f16, top_k, top_k_into, top_k_pairs, top_k_rows, top_k_rows_into,
     top_k_segments,
 };
-use gpu_sort_kernels::top_k::digits_room;
+use gpu_sort_kernels::top_k::{Loaded, Tile, digits_room};
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::data::random;
 use proptest::prelude::*;
@@ -113,6 +113,33 @@ fn any_k_of_tiles() {
         }
         for (number, k) in [64, 200, 512].into_iter().enumerate() {
             one::<i64, u8>(device, &keys(number as u64, 2 * 5000), &[5000; 2], true, k, number == 1);
+        }
+    });
+}
+
+/// Rows about as long as each tile that a block reads at once, of 32 bits and of others, with as many selected as there are
+/// threads in it, and one more or less; of all kinds of keys.
+#[test]
+fn rows_of_all_tiles() {
+    for_each("rows_of_all_tiles", |device| {
+        let mut number = 0;
+        for (tile, most, threads) in Tile::ALL.into_iter().flat_map(|tile| {
+            [<u32 as Loaded>::ITEMS, <u64 as Loaded>::ITEMS].map(|most| (tile, most, tile.threads()))
+        }) {
+            let holds = tile.items(most) * threads;
+            for row in [holds - 1, holds, holds + 1] {
+                for k in [threads / 2, threads / 2 + 1, threads, threads + 1] {
+                    let (kind, largest) = (number % 6, number % 4 > 1);
+                    number += 1;
+                    if most == <u32 as Loaded>::ITEMS {
+                        one::<f32, u16>(device, &keys(kind, 2 * row), &[row as u32; 2], true, k, largest);
+                    } else if number % 2 == 0 {
+                        one::<u64, u8>(device, &keys(kind, 2 * row), &[row as u32; 2], true, k, largest);
+                    } else {
+                        one::<i8, u32>(device, &keys(kind, 2 * row), &[row as u32; 2], true, k, largest);
+                    }
+                }
+            }
         }
     });
 }

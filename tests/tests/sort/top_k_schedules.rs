@@ -5,8 +5,8 @@ use gpu_core::{Buffer, Device};
 use gpu_sim::{Config, Record};
 use gpu_sort_kernels::segmented::{INDICES, Job};
 use gpu_sort_kernels::top_k::{
-    ByBound, ByDigits, FILTER_THREADS, HEADER_WORDS, LAST_ROOM, LAST_THREADS, MINIMA, ROW_ROOM, ROW_THREADS,
-    Selection, digits_bytes, digits_room, select_candidates, select_rows, shared_bytes,
+    ByBound, ByDigits, FILTER_THREADS, HEADER_WORDS, LAST_ROOM, LAST_THREADS, MINIMA, Selection, Tile,
+    digits_bytes, digits_room, select_candidates, select_rows, shared_bytes,
 };
 use gpu_sort_kernels::{Order, top_k_filter_b32, top_k_last_b64, top_k_rows_b32, top_k_sample_b32};
 use gpu_std::kernel;
@@ -55,8 +55,8 @@ macro_rules! small_selections {
     )* };
 }
 small_selections! {
-    by_bound by_bound_last: ByBound<64, 4, 16>, SMALL_ROOM;
-    by_bound_of_many by_bound_of_many_last: ByBound<64, 4, 16>, LARGE_ROOM;
+    by_bound by_bound_last: ByBound<64, 4, 64>, SMALL_ROOM;
+    by_bound_of_many by_bound_of_many_last: ByBound<64, 4, 96>, LARGE_ROOM;
     by_digits by_digits_last: ByDigits<256, 2>, digits_room(8);
 }
 
@@ -133,7 +133,8 @@ fn filtered(seed: u64, keys: &[u32], k: usize, rank: u32, room: u32) -> u32 {
     let of_sample = config(blocks, FILTER_THREADS, 8 * (8 + 256) + 32);
     let of_filter = config(2 + (seed % 4) as u32, FILTER_THREADS, 0);
     let of_last = config(1, LAST_THREADS as u32, shared_bytes(LAST_THREADS as u32, LAST_ROOM, 8));
-    let of_rows = config(1, ROW_THREADS as u32, shared_bytes(ROW_THREADS as u32, ROW_ROOM, 8));
+    let (threads, room_of_rows) = (Tile::FourWarps.threads() as u32, Tile::FourWarps.room());
+    let of_rows = config(1, threads, shared_bytes(threads, room_of_rows, 8));
     let (len, stretch, order) = (len as u32, len as u32 / drawn, Order::UNSIGNED);
     // SAFETY: the simulator checks every access.
     unsafe {

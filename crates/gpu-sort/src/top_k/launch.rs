@@ -1,7 +1,7 @@
 //! The launches of selections.
 
 use gpu_core::{Element, Parts, Segments, Stream, View, ViewMut};
-use gpu_sort_kernels::top_k::Selection;
+use gpu_sort_kernels::top_k::{Selection, Tile};
 use gpu_sort_kernels::{self as kernels, Order};
 use gpu_std::launch::Kernel;
 use gpu_std::memory::{Global, GlobalMut};
@@ -85,6 +85,11 @@ unsafe trait Selects {
             GlobalMut<Self::Composite>,
         ),
     >;
+    /// As `Rows`, by smaller tiles.
+    type TwoWarps: Kernel<Arguments = <Self::Rows as Kernel>::Arguments>;
+    type Warp: Kernel<Arguments = <Self::Rows as Kernel>::Arguments>;
+    type Half: Kernel<Arguments = <Self::Rows as Kernel>::Arguments>;
+    type Quarter: Kernel<Arguments = <Self::Rows as Kernel>::Arguments>;
     /// Keys, their bytes, the stretch between draws, how many, the rank, order, minima, the bound, header.
     type Sample: Kernel<
         Arguments = (
@@ -130,11 +135,16 @@ unsafe trait Selects {
 }
 
 macro_rules! selects {
-    ($($width:ty as $composite:ty: $rows:ident $digits:ident $filter:ident $sample:ident $last:ident $last_digits:ident;)*) => { $(
+    ($($width:ty as $composite:ty:
+        $rows:ident $two_warps:ident $warp:ident $half:ident $quarter:ident $digits:ident $filter:ident $sample:ident $last:ident $last_digits:ident;)*) => { $(
         // SAFETY: the names say so.
         unsafe impl Selects for $width {
             type Composite = $composite;
             type Rows = kernels::$rows;
+            type TwoWarps = kernels::$two_warps;
+            type Warp = kernels::$warp;
+            type Half = kernels::$half;
+            type Quarter = kernels::$quarter;
             type Sample = kernels::$sample;
             type Filter = kernels::$filter;
             type Last = kernels::$last;
@@ -145,11 +155,14 @@ macro_rules! selects {
 }
 selects! {
     u16 as u64:
-        top_k_rows_b16 top_k_digits_b16 top_k_filter_b16 top_k_sample_b32 top_k_last_b64 top_k_digits_last_b64;
+        top_k_rows_b16 top_k_two_warps_b16 top_k_warp_b16 top_k_half_b16 top_k_quarter_b16
+        top_k_digits_b16 top_k_filter_b16 top_k_sample_b32 top_k_last_b64 top_k_digits_last_b64;
     u32 as u64:
-        top_k_rows_b32 top_k_digits_b32 top_k_filter_b32 top_k_sample_b32 top_k_last_b64 top_k_digits_last_b64;
+        top_k_rows_b32 top_k_two_warps_b32 top_k_warp_b32 top_k_half_b32 top_k_quarter_b32
+        top_k_digits_b32 top_k_filter_b32 top_k_sample_b32 top_k_last_b64 top_k_digits_last_b64;
     u64 as u128:
-        top_k_rows_b64 top_k_digits_b64 top_k_filter_b64 top_k_sample_b64 top_k_last_b128 top_k_digits_last_b128;
+        top_k_rows_b64 top_k_two_warps_b64 top_k_warp_b64 top_k_half_b64 top_k_quarter_b64
+        top_k_digits_b64 top_k_filter_b64 top_k_sample_b64 top_k_last_b128 top_k_digits_last_b128;
 }
 
 fn select<B: Selects>(
@@ -200,10 +213,13 @@ fn select<B: Selects>(
             select_last()?;
         }
         // After a filter it returns at once, unless there were too many candidates or too few.
-        if plan.by_digits() {
-            stream.launch::<B::RowsByDigits>(plan.rows(), of_rows)?;
-        } else {
-            stream.launch::<B::Rows>(plan.rows(), of_rows)?;
+        match plan.tile {
+            _ if plan.by_digits() => stream.launch::<B::RowsByDigits>(plan.rows(), of_rows)?,
+            Tile::FourWarps => stream.launch::<B::Rows>(plan.rows(), of_rows)?,
+            Tile::TwoWarps => stream.launch::<B::TwoWarps>(plan.rows(), of_rows)?,
+            Tile::Warp => stream.launch::<B::Warp>(plan.rows(), of_rows)?,
+            Tile::Half => stream.launch::<B::Half>(plan.rows(), of_rows)?,
+            Tile::Quarter => stream.launch::<B::Quarter>(plan.rows(), of_rows)?,
         }
         if selection.parts > 1 {
             select_last()?;

@@ -1,8 +1,10 @@
 //! The candidates that a block holds in shared memory.
 
+use gpu_collective::warp::sort::{Sortable, sort_groups, sort_lanes};
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::Shared;
 use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::warp::{self, FULL};
 use gpu_std::{device, keep_rolled, unroll};
 
 use crate::composite::Composite;
@@ -21,57 +23,125 @@ impl<C: Composite> Candidates<C> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub(super) fn append(self, candidate: C) {
-        let place = self.count.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Block);
+        let place = self.reserve(1);
         // Mutants: one more lies where bounds were that nobody asks for again; by digits there is room for all.
         if place < self.room {
             self.items.write(place, candidate);
         }
     }
+
+    /// The first of so many places more.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn reserve(self, places: u32) -> u32 {
+        self.count.atomic(0).fetch_add(places, Ordering::Relaxed, Scope::Block)
+    }
 }
 
-/// Hands the first `k` of `known` candidates to `emit`, with their ranks; by a block of `P` threads, behind a barrier. Up to `COUNTED`
-/// are counted, more are sorted: counting has no barriers, but reads for each all others.
+/// Hands the first `k` of `known` candidates to `emit`, with their ranks; by a block of `P` threads, behind a barrier. Of few,
+/// two threads each compare one with the others, which waits less than a sort. More, up to `LISTED`, are sorted in lists of a
+/// warp's lanes, and each finds its rank in the other lists; still more are sorted together.
 #[device]
 #[inline(always)]
-pub(super) fn emit_first<C: Composite, const P: usize, const COUNTED: u32>(
+pub(super) fn emit_first<C: Composite, const P: usize, const LISTED: u32>(
     held: Candidates<C>,
     known: u32,
     k: u32,
     emit: impl Fn(u32, C),
 ) {
     let (thread, threads) = (thread_idx_x(), P as u32);
+    let emitted = k.min(known);
     // Mutants: either way puts them in the same order.
-    let is_counted = known <= COUNTED;
-    if is_counted {
-        // There is room: no more are counted than half of it.
-        // Mutants: a fourth has room, too, and nobody reads it.
-        if thread < 3 {
+    if known <= threads / 2 {
+        // There is room: no more are compared than a fourth of it.
+        // Mutants: some more of the highest do not count.
+        if thread < 8 {
             held.items.write(known + thread, C::HIGHEST);
         }
         sync_threads();
-    } else {
-        sort::<C, P>(held, known);
-    }
-    let mut at = thread;
-    while at < known {
-        keep_rolled();
-        let own = held.items.read(at);
-        let mut rank = at;
-        if is_counted {
-            rank = 0;
-            let mut other = 0;
-            // Behind the last are some that do not count.
-            while other < known {
-                keep_rolled();
-                unroll::<4>(|i| rank += (held.items.read(other + i as u32) < own) as u32);
-                other += 4;
-            }
+        let (at, half) = (thread / 2, thread % 2);
+        let own = if at < known { held.items.read(at) } else { C::HIGHEST };
+        let mut rank = 0;
+        let mut other = 4 * half;
+        while other < known {
+            keep_rolled();
+            unroll::<4>(|i| rank += held.items.read(other + i as u32).is_less(own) as u32);
+            other += 8;
         }
-        if rank < k {
+        rank += warp::shuffle_xor(FULL, rank, 1);
+        // Mutants: the other half would write the same.
+        if half == 0 && at < known && rank < emitted {
             emit(rank, own);
         }
-        at += threads;
+    } else if known <= LISTED {
+        // There is room: no more are listed than half of it.
+        let len = known.next_multiple_of(32);
+        if thread < len - known {
+            held.items.write(known + thread, C::HIGHEST);
+        }
+        sync_threads();
+        let mut at = thread;
+        while at < len {
+            keep_rolled();
+            held.items.write(at, sorted_lanes(held.items.read(at)));
+            at += threads;
+        }
+        sync_threads();
+        let mut at = thread;
+        while at < len {
+            keep_rolled();
+            let own = held.items.read(at);
+            let mut rank = at % 32;
+            let mut list = 0;
+            while list < len {
+                keep_rolled();
+                // Mutants: of its own list none more is below it.
+                if list != at - at % 32 {
+                    rank += below(held.items.offset(list), own);
+                }
+                list += 32;
+            }
+            if rank < emitted {
+                emit(rank, own);
+            }
+            at += threads;
+        }
+    } else {
+        sort::<C, P>(held, known);
+        let mut rank = thread;
+        while rank < emitted {
+            keep_rolled();
+            emit(rank, held.items.read(rank));
+            rank += threads;
+        }
     }
+}
+
+/// The values of the lanes in order.
+#[device]
+#[inline(always)]
+pub(super) fn sorted_lanes<C: Sortable>(own: C) -> C {
+    // Written out; wider ones would be long.
+    if size_of::<C>() <= 8 {
+        return sort_lanes(own);
+    }
+    let mut items = [own];
+    sort_groups(&mut items, 32);
+    items[0]
+}
+
+/// How many of the 32 items of a sorted list are below `own`.
+#[device]
+#[inline(always)]
+fn below<C: Composite>(list: Shared<C>, own: C) -> u32 {
+    let mut below = 0;
+    unroll::<5>(|step| {
+        let half = 16 >> step as u32;
+        if list.read(below + half - 1).is_less(own) {
+            below += half;
+        }
+    });
+    below + list.read(below).is_less(own) as u32
 }
 
 /// Sorts so many candidates: K. E. Batcher's bitonic sort, whose merges begin with the mirror image.

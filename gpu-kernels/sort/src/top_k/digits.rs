@@ -22,8 +22,8 @@ const DIGIT: u32 = 8;
 const BINS: u32 = 1 << DIGIT;
 /// Counters of each.
 const COPIES: u32 = 8;
-/// Up to so many candidates are put in order by counting. (1000 of each of 888 rows took 75 µs longer than a network on an H200.)
-const COUNTED: u32 = 192;
+/// Up to so many candidates are put in order in lists.
+const LISTED: u32 = 512;
 /// Up to so many candidates it is not worth counting another digit.
 const FEW: u32 = 1024;
 
@@ -121,7 +121,7 @@ fn select<S: Source, const P: usize, const L: usize>(
     sync_threads();
     // In a row's candidates there may be some that only fill a part's place: beyond the bound.
     let known = held.count.read(0).min(room);
-    emit_first::<S::Composite, P, COUNTED>(held, known, k, emit);
+    emit_first::<S::Composite, P, LISTED>(held, known, k, emit);
     k
 }
 

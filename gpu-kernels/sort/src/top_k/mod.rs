@@ -1,9 +1,10 @@
 //! The first `k` keys in an order: the largest or the smallest.
 //!
-//! A block selects from a row what may be among its first `k` ([`select_rows`], [`ByBound`]). It knows a bound: a word that at least `k` keys do not
-//! exceed. Keys within the bound are candidates; where they become too many they are sorted, the first `k` stay, and the bound is
-//! the last of them. The first bound comes from the threads' least words: if in each of four warps 8 threads have one that does not exceed
-//! it, 32 keys do not. Of 4096 keys some 50 are then candidates for the first 32.
+//! A block selects from a row what may be among its first `k` ([`select_rows`], [`ByBound`]). It knows a bound: a word that at
+//! least `k` keys do not exceed. Keys within the bound are candidates; where they become too many they are sorted, the first `k`
+//! stay, and the bound is the last of them. The first bound comes from the threads' least words: if in each of four warps 8
+//! threads have one that does not exceed it, 32 keys do not. Of 4096 keys some 50 are then candidates for the first 32. A block
+//! of one warp or two selects from short rows ([`Tile`]).
 //!
 //! For a larger `k` a block counts digits instead ([`ByDigits`]), and reads its row two or three times.
 //!
@@ -34,10 +35,49 @@ use gpu_std::shared::SharedLayout;
 
 use super::segmented::Job;
 
-/// Threads of a block that selects from rows.
-pub const ROW_THREADS: usize = 128;
-/// Candidates that it holds.
-pub const ROW_ROOM: u32 = 1024;
+/// What a block that selects from rows reads at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tile {
+    /// A warp reads a quarter of the words that its threads can hold.
+    Quarter,
+    /// A warp reads half of them.
+    Half,
+    /// A warp.
+    Warp,
+    /// Two warps.
+    TwoWarps,
+    /// Four.
+    FourWarps,
+}
+
+impl Tile {
+    /// From the smallest one on.
+    pub const ALL: [Self; 5] = [Self::Quarter, Self::Half, Self::Warp, Self::TwoWarps, Self::FourWarps];
+
+    /// Threads of a block.
+    pub const fn threads(self) -> usize {
+        match self {
+            Self::Quarter | Self::Half | Self::Warp => 32,
+            Self::TwoWarps => 64,
+            Self::FourWarps => 128,
+        }
+    }
+
+    /// Words of a thread, which can hold so many.
+    pub const fn items(self, most: usize) -> usize {
+        match self {
+            Self::Quarter => most / 4,
+            Self::Half => most / 2,
+            _ => most,
+        }
+    }
+
+    /// Candidates that a block holds.
+    pub const fn room(self) -> u32 {
+        8 * self.threads() as u32
+    }
+}
+
 /// Threads of a block that selects from candidates.
 pub const LAST_THREADS: usize = 512;
 /// Candidates that it holds.

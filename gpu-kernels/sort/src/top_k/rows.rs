@@ -43,10 +43,18 @@ pub fn select_rows<K: Keyed, C: Composite, A: Algorithm>(
             return;
         }
     }
-    let (row, part) = tile_of_row(block_idx_x(), selection.parts);
+    // Of whole rows, which are most, without divisions.
+    let (mut row, mut first) = (block_idx_x(), 0);
+    if selection.parts > 1 {
+        let part;
+        (row, part) = tile_of_row(row, selection.parts);
+        first = part as u64 * selection.part;
+    }
     let (start, len) = segment(job, offsets, row);
-    let first = part as u64 * selection.part;
-    let len = len.saturating_sub(first).min(selection.part) as u32;
+    let mut len = len as u32;
+    if selection.parts > 1 {
+        len = (len as u64).saturating_sub(first).min(selection.part) as u32;
+    }
     let own_keys = Array::new(keys, job.key_bytes, job.order).offset(start + first);
     let source = Keys::<K, C>::new(own_keys, selection.last, first as u32);
     let arrays = Arrays { keys, keys_output, indices };
