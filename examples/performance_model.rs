@@ -31,6 +31,8 @@
 
 #[path = "performance_model/ahead.rs"]
 mod ahead;
+#[path = "performance_model/analyses.rs"]
+mod analyses;
 #[path = "performance_model/batched.rs"]
 mod batched;
 #[path = "performance_model/cases.rs"]
@@ -67,6 +69,8 @@ mod product;
 mod recorded;
 #[path = "performance_model/registers.rs"]
 mod registers;
+#[path = "performance_model/renewals.rs"]
+mod renewals;
 #[path = "performance_model/report.rs"]
 mod report;
 #[path = "performance_model/shapes.rs"]

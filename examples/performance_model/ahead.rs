@@ -19,10 +19,14 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(structure: Structure, rows: Range<u32>) -> Self {
+    fn of(structure: Structure, rows: Range<u32>, sorted: bool) -> Self {
         let (mut all, mut columns) = (Self { first: rows.start, ..Self::default() }, Vec::new());
         for row in rows {
             structure.columns_before(row, &mut columns);
+            if sorted {
+                columns.sort_unstable();
+                columns.dedup();
+            }
             all.columns.extend_from_slice(&columns);
             all.ends.push(all.columns.len());
         }
@@ -44,23 +48,29 @@ impl Ahead {
     /// Begins to find them.
     pub fn new(structure: Structure) -> Self {
         let firsts = (0..structure.rows).step_by(TOGETHER as usize);
-        Self::of(structure, firsts)
+        Self::of(structure, firsts, false)
+    }
+
+    /// The same of columns in their order, each once.
+    pub fn sorted(structure: Structure) -> Self {
+        let firsts = (0..structure.rows).step_by(TOGETHER as usize);
+        Self::of(structure, firsts, true)
     }
 
     /// The same from the last row to the first.
     pub fn backwards(structure: Structure) -> Self {
         let lots = structure.rows.div_ceil(TOGETHER);
-        Self::of(structure, (0..lots).rev().map(|lot| lot * TOGETHER))
+        Self::of(structure, (0..lots).rev().map(|lot| lot * TOGETHER), false)
     }
 
-    fn of(structure: Structure, firsts: impl Iterator<Item = u32> + Send + 'static) -> Self {
+    fn of(structure: Structure, firsts: impl Iterator<Item = u32> + Send + 'static, sorted: bool) -> Self {
         // Two lots wait at most, so that this takes next to no memory.
         let (to, from) = sync_channel(2);
         thread::spawn(move || {
             for first in firsts {
                 let behind = structure.rows.min(first + TOGETHER);
                 // Nobody asks any more.
-                if to.send(Rows::of(structure, first..behind)).is_err() {
+                if to.send(Rows::of(structure, first..behind, sorted)).is_err() {
                     return;
                 }
             }

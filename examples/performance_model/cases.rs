@@ -8,9 +8,10 @@
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use gpu_benches::counting;
+use gpu_benches::suite::sparse::Structure;
 use gpu_benches::suite::{Case, Op, Shape, Type};
 use gpu_core::Device;
 use gpu_model::units::{Bytes, Cycles};
@@ -21,8 +22,10 @@ use gpu_sim::{Config, Report};
 
 use gpu_examples::predicted::{Counted, side_by_side};
 
+use super::analyses::Facts;
 use super::counter::Known;
 use super::registers::registers;
+use super::waiting::Way;
 use super::{product, steps};
 
 /// Elements that are simulated at most; counts of more are scaled from those of as many and of half of them.
@@ -144,6 +147,9 @@ pub struct Counting {
     /// What was simulated to scale from: of cases, with the bytes that they move, and of subjects.
     cases: Known<[(Vec<Counts>, u64); 2]>,
     pub subjects: Known<Vec<Vec<Counts>>>,
+    /// What is known of sparse structures, which several operations need, and the longest ways through their levels.
+    structures: Known<Arc<Facts>>,
+    pub ways: Known<Way>,
 }
 
 impl Counting {
@@ -158,13 +164,22 @@ impl Counting {
         let waves = device.waves()?;
         let far = [waves.l2_latency, waves.memory_latency];
         let (texts, registers) = (texts()?, registers());
-        Ok(Self { caches, l2, latency, far, texts, registers, cases, subjects })
+        let (structures, ways) = (Known::default(), Known::default());
+        Ok(Self { caches, l2, latency, far, texts, registers, cases, subjects, structures, ways })
     }
 
     /// What simulations took that were not made again since this was asked last: on the clock, and of all processors.
     pub fn known_seconds(&self) -> [f64; 2] {
-        let (cases, subjects) = (self.cases.saved(), self.subjects.saved());
-        [cases[0] + subjects[0], cases[1] + subjects[1]]
+        let all = [self.cases.saved(), self.subjects.saved(), self.structures.saved(), self.ways.saved()];
+        [0, 1].map(|which| all.iter().map(|saved| saved[which]).sum())
+    }
+
+    /// What is known of a sparse structure.
+    ///
+    /// # Errors
+    /// None that there is.
+    pub fn facts(&self, structure: Structure) -> Result<Arc<Facts>, String> {
+        self.structures.get(structure.to_string(), || Ok(Arc::new(Facts::of(structure))))
     }
 
     /// Whether another device's counts are the same: neither name nor bandwidth enters them.

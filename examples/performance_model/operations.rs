@@ -35,6 +35,20 @@ pub enum Operation {
     Compress,
     /// Its rows from such ones in which columns descend.
     SortRows,
+    /// What is found of it before systems are solved, for an algorithm.
+    Analysis(Algorithm),
+    /// Of that the levels, and what an analysis does behind them for ordered rows; not by themselves.
+    Levels,
+    Prepare,
+    /// The choice of a product.
+    Plan,
+    /// From offsets of 64 bits.
+    Wide,
+    /// An analysis of the same structure with the values of another matrix, and of a transposed one with others.
+    NewMatrix,
+    NewValues,
+    /// The solution of several systems in columns that do not follow each other in memory.
+    Apart,
 }
 
 impl Operation {
@@ -46,6 +60,9 @@ impl Operation {
         let systems = systems.chain([true, false].map(Self::SolveMany));
         let others = [Self::Transpose(Transposition::Auto), Self::Order, Self::Ic0, Self::Ilu0];
         let others = others.into_iter().chain([Self::Expand, Self::Compress, Self::SortRows]);
+        let analyses = [Algorithm::Auto, Algorithm::Free, Algorithm::Ordered].map(Self::Analysis);
+        let plans = [Self::Plan, Self::Wide, Self::NewMatrix, Self::NewValues, Self::Apart];
+        let others = others.chain(analyses).chain(plans);
         products.into_iter().chain(several).chain(systems).chain(others).collect()
     }
 
@@ -68,6 +85,15 @@ impl Operation {
             Self::Expand => ["expand".into(), String::new()],
             Self::Compress => ["compress".into(), String::new()],
             Self::SortRows => ["sort rows".into(), String::new()],
+            // As of orders.
+            Self::Analysis(Algorithm::Auto) => ["analysis".into(), String::new()],
+            Self::Analysis(Algorithm::Free) | Self::Levels => ["analysis of".into(), "levels".into()],
+            Self::Analysis(_) | Self::Prepare => ["analysis of".into(), "for ordered".into()],
+            Self::Plan => ["plan of spmv".into(), String::new()],
+            Self::Wide => ["wide".into(), String::new()],
+            Self::NewMatrix => ["new matrix".into(), String::new()],
+            Self::NewValues => ["new values".into(), String::new()],
+            Self::Apart => ["solve many".into(), "apart".into()],
         }
     }
 
@@ -75,7 +101,7 @@ impl Operation {
     pub fn algorithm(self) -> Option<Algorithm> {
         match self {
             Self::Solve(algorithm) | Self::Backwards(algorithm) => Some(algorithm),
-            Self::SolveMany(_) => Some(Algorithm::Auto),
+            Self::SolveMany(_) | Self::Apart => Some(Algorithm::Auto),
             _ => None,
         }
     }
@@ -83,14 +109,26 @@ impl Operation {
     /// Whether drawn structures are predicted, too: not the way through their rows, which is known of the kinds of the
     /// figures only, and not what no program times.
     pub fn is_of_any_kind(self) -> bool {
-        matches!(self, Self::Spmv(_) | Self::Spmm(_) | Self::Transpose(_))
+        let has_no_way = matches!(self, Self::Spmv(_) | Self::Spmm(_) | Self::Transpose(_) | Self::Order);
+        has_no_way || matches!(self, Self::Analysis(_))
+    }
+
+    /// Whether it prepares a product, or makes an analysis that of other values, or solves in columns that lie apart:
+    /// what no program times.
+    pub fn is_renewal(self) -> bool {
+        matches!(self, Self::Plan | Self::Wide | Self::NewMatrix | Self::NewValues | Self::Apart)
     }
 
     /// Whether the host waits for what it does, and the wall clock times it: not products and systems.
     pub fn is_waited_for(self) -> bool {
         !matches!(
             self,
-            Self::Spmv(_) | Self::Spmm(_) | Self::Solve(_) | Self::SolveMany(_) | Self::Backwards(_)
+            Self::Spmv(_)
+                | Self::Spmm(_)
+                | Self::Solve(_)
+                | Self::SolveMany(_)
+                | Self::Backwards(_)
+                | Self::Apart
         )
     }
 
@@ -122,7 +160,9 @@ pub fn bytes(structure: Structure, operation: Operation) -> f64 {
     let (all, offsets) = (entries(structure), 4.0 * (rows + 1.0));
     let (matrix, list) = (12.0 * all + offsets, 16.0 * all);
     match operation {
-        Operation::Spmm(_) | Operation::SolveMany(_) => matrix + 16.0 * rows * COLUMNS as f64,
+        Operation::Spmm(_) | Operation::SolveMany(_) | Operation::Apart => {
+            matrix + 16.0 * rows * COLUMNS as f64
+        }
         Operation::Transpose(_) => 2.0 * matrix,
         // Each row's level and length are read, and its place is written.
         Operation::Order => 16.0 * rows,
@@ -130,6 +170,12 @@ pub fn bytes(structure: Structure, operation: Operation) -> f64 {
         Operation::Ilu0 => 2.0 * matrix + 16.0 * (all - rows),
         Operation::Expand | Operation::Compress => matrix + list,
         Operation::SortRows => 2.0 * matrix,
+        // Of the values only those of the diagonal are read.
+        Operation::Analysis(_) | Operation::Levels | Operation::Prepare => 4.0 * all + offsets + 12.0 * rows,
+        Operation::Plan => offsets,
+        Operation::Wide => 4.0 * all + 3.0 * offsets,
+        Operation::NewMatrix => 2.0 * (matrix - 8.0 * all) + 8.0 * rows,
+        Operation::NewValues => 20.0 * all + 8.0 * rows,
         _ => matrix + 16.0 * rows,
     }
 }
@@ -147,6 +193,18 @@ pub fn shrunk(structure: Structure, rows: u32) -> Structure {
         // As many lines, or groups, as there is room for: rows wait for those of the one before.
         Kind::Plane | Kind::Groups => Structure { rows, a: structure.a.min(rows / LINES), ..structure },
         _ => Structure { rows, ..structure },
+    }
+}
+
+/// The same with as many groups: an order's launches depend on how many levels there are.
+pub fn alike(structure: Structure, rows: u32) -> Structure {
+    let part = f64::from(rows.min(structure.rows)) / f64::from(structure.rows);
+    match structure.kind {
+        Kind::Groups => {
+            let a = (f64::from(structure.a) * part).ceil().max(1.0) as u32;
+            Structure { rows: rows.min(structure.rows), a, ..structure }
+        }
+        _ => shrunk(structure, rows),
     }
 }
 

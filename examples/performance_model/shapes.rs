@@ -25,7 +25,9 @@ use super::changed::moment;
 use super::operations::{self, Operation};
 use super::skyline::Skyline;
 use super::timing::{Calls, Read, Timing};
-use super::{batched, conversions, factor, level3, sorting, sparse, tensor, transpositions};
+use super::{
+    analyses, batched, conversions, factor, level3, renewals, sorting, sparse, tensor, transpositions,
+};
 
 /// Every so many-th of the drawn shapes of sorts, and of products on the tensor cores, of which 400 come last: of the
 /// 200 that there were when the rule was fixed, and of those that were drawn later and not measured.
@@ -144,6 +146,8 @@ impl Shape {
             Self::Sparse(structure, Operation::Transpose(_)) if structure.drawn => {
                 "drawn sparse transpositions"
             }
+            Self::Sparse(structure, Operation::Order) if structure.drawn => "drawn orders of sparse rows",
+            Self::Sparse(structure, Operation::Analysis(_)) if structure.drawn => "drawn sparse analyses",
             Self::Sparse(structure, _) if structure.drawn => "drawn sparse products",
             Self::Sort(sorts::Shape { op: sorts::Op::TopK(_), .. }) => "selections",
             Self::Sort(_) => "sorts of segments",
@@ -162,7 +166,9 @@ impl Shape {
             Self::Sparse(_, Operation::Spmv(_) | Operation::Spmm(_)) => "sparse products",
             Self::Sparse(_, Operation::Transpose(_)) => "sparse transpositions",
             Self::Sparse(_, Operation::Order) => "orders of sparse rows",
+            Self::Sparse(_, Operation::Analysis(_)) => "sparse analyses",
             Self::Sparse(_, Operation::Ic0 | Operation::Ilu0) => "incomplete factors",
+            Self::Sparse(_, operation) if operation.is_renewal() => "plans of sparse matrices",
             Self::Sparse(_, Operation::Expand | Operation::Compress | Operation::SortRows) => {
                 "conversions of sparse matrices"
             }
@@ -216,6 +222,7 @@ impl Shape {
     pub fn reads(self, launches: &[Counts]) -> Result<Vec<Read>, String> {
         match self {
             Self::Sparse(structure, Operation::Transpose(_)) => transpositions::reads(structure, launches),
+            Self::Sparse(_, operation) if operation.is_waited_for() => Ok(analyses::reads(launches)),
             _ => Ok(Vec::new()),
         }
     }
@@ -236,6 +243,9 @@ impl Shape {
                 let arrays = structure.arrays();
                 if let Some(mut run) = conversions::ready(operation, device, &arrays)? {
                     return Ok(wall_median(ROUNDS, || Ok(run()?))?);
+                }
+                if let Some(ms) = renewals::measure(operation, device, &arrays, ROUNDS)? {
+                    return Ok(ms);
                 }
                 let [operation, algorithm] = operation.names();
                 let all = gpu_benches::suite::sparse::measure(device, &arrays, ROUNDS, false)?;
@@ -281,8 +291,9 @@ fn results(texts: &[&str]) -> Result<Newest, serde_json::Error> {
         else {
             continue;
         };
-        // Of an order of rows it says how many levels there are.
-        let algorithm = algorithm.filter(|_| operation.as_deref() != Some("order rows"));
+        // Of an order of rows, and of an analysis, it says how many levels there are.
+        let is_of_levels = matches!(operation.as_deref(), Some("order rows" | "analysis"));
+        let algorithm = algorithm.filter(|_| !is_of_levels);
         let words = [operation.unwrap_or_default(), algorithm.unwrap_or_default(), shape];
         let name = words.iter().filter(|word| !word.is_empty()).map(String::as_str).collect::<Vec<_>>();
         let of_shape = newest.entry((suite, name.join(" "))).or_default();

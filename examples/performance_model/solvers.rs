@@ -158,7 +158,7 @@ fn lanes(structure: Structure) -> f64 {
 }
 
 /// Blocks of a launch that are resident on a multiprocessor.
-fn resident(architecture: &Architecture, launch: &Counts, registers: u32) -> u32 {
+pub fn resident(architecture: &Architecture, launch: &Counts, registers: u32) -> u32 {
     let warps = launch.threads.div_ceil(32);
     let of_block = (registers * 32).next_multiple_of(256) * warps;
     let shared = launch.shared.0 as u32 + architecture.shared_reserved;

@@ -18,12 +18,12 @@ use gpu_sim::{Config, Record};
 use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, Transposition, transpose_by};
 
 use super::cases::Counting;
-use super::conversions;
 use super::gathers::{GRANULE, anywhere, misses, misses_before};
 use super::levels;
-use super::operations::{Operation, bytes, entries, level_count, shrunk};
+use super::operations::{Operation, alike, bytes, entries, shrunk};
 use super::solvers::Solver;
 use super::transpositions;
+use super::{analyses, conversions, renewals};
 
 /// Rows of which a sample of blocks is simulated, and how many blocks.
 const SAMPLED: [u32; 2] = [1 << 17, 1 << 18];
@@ -41,8 +41,6 @@ const MANY: [u32; 2] = [1 << 10, 1 << 11];
 
 /// Bytes of a sector.
 pub const SECTOR: f64 = 32.0;
-/// Classes of rows of a level.
-const CLASSES: f64 = 7.0;
 /// Levels of whose classes a block adds up the numbers.
 const SCANNED: f64 = 1e3;
 /// Bits of a digit of a sort.
@@ -100,7 +98,7 @@ fn read_at_random(launches: &mut [Counts], structure: Structure, operation: Oper
         Operation::Spmv(_) | Operation::Solve(_) | Operation::Backwards(_) => [1.0, 8.0],
         // The columns of a row are side by side, or each is read by itself.
         Operation::SolveMany(true) => [1.0, 8.0 * COLUMNS as f64],
-        Operation::SolveMany(false) => [COLUMNS as f64, 8.0],
+        Operation::SolveMany(false) | Operation::Apart => [COLUMNS as f64, 8.0],
         Operation::Ic0 | Operation::Ilu0 => [1.0, 8.0],
         // Sampled blocks read at random in their share of the caches.
         _ => return,
@@ -127,13 +125,13 @@ fn read_at_random(launches: &mut [Counts], structure: Structure, operation: Oper
     launch.l2_read = Bytes(launch.l2_read.0.max(reads * read.max(SECTOR)) + lone);
 }
 
-/// The passes of an order's sort by levels and classes of rows, of which more levels take more.
-fn sorted(launches: &mut Vec<Counts>, [_, simulated, all]: [f64; 3]) {
+/// The passes of an order's sort by keys of levels and classes of rows, of which more take more.
+fn sorted(launches: &mut Vec<Counts>, [_, simulated, all]: [u32; 3]) {
     let Some(last) = launches.iter().rposition(|launch| launch.kernel.starts_with("sort_pairs")) else {
         return;
     };
     let here = launches.iter().filter(|launch| launch.kernel.starts_with("sort_pairs")).count();
-    let passes = |levels: f64| ((CLASSES * levels).log2().ceil() / DIGIT).ceil() as usize;
+    let passes = |keys: u32| (f64::from(keys).log2().ceil() / DIGIT).ceil() as usize;
     let more = passes(all).saturating_sub(passes(simulated).max(here));
     let pass = launches[last].clone();
     launches.splice(last..last, std::iter::repeat_n(pass, more));
@@ -153,11 +151,15 @@ pub fn count(
     if operation == Operation::Transpose(Transposition::Auto) {
         return transpositions::count(structure, counting);
     }
+    if let Operation::Analysis(algorithm) = operation {
+        return analyses::count(structure, algorithm, counting);
+    }
     if algorithm == Some(Algorithm::Levels) && structure.kind != Kind::Band {
         return levels::count(structure, operation, counting);
     }
-    // Levels of a band are found row by row.
-    let is_long = structure.kind == Kind::Band;
+    // Levels of a band are found row by row, and nearly so where a row has most of those before it.
+    let is_long = matches!(structure.kind, Kind::Band | Kind::Sparse);
+    let is_order = matches!(operation, Operation::Order | Operation::Prepare);
     let is_band = is_long && algorithm.is_some();
     let is_factor = matches!(operation, Operation::Ic0 | Operation::Ilu0);
     let sizes = match operation {
@@ -165,15 +167,16 @@ pub fn count(
         _ if is_band => BAND,
         _ if is_factor && is_long => FACTORED_BAND,
         _ if is_factor => BAND,
-        Operation::SolveMany(_) => MANY,
-        Operation::Order if is_long => ORDERED_BAND,
-        Operation::Order => ORDERED,
+        Operation::SolveMany(_) | Operation::Apart => MANY,
+        _ if is_order && is_long => ORDERED_BAND,
+        _ if is_order => ORDERED,
+        Operation::Levels | Operation::NewMatrix | Operation::NewValues if is_long => BAND,
         Operation::Compress | Operation::SortRows if is_long => MANY,
         _ => WHOLE,
     };
     // What is as small is simulated as it is, beside half of it.
     let sizes = if structure.rows <= sizes[1] { [structure.rows / 2, structure.rows] } else { sizes };
-    let smaller = sizes.map(|rows| shrunk(structure, rows));
+    let smaller = sizes.map(|rows| if is_order { alike(structure, rows) } else { shrunk(structure, rows) });
     let caches = match is_beyond(structure, operation, counting.l2.0) {
         true => shared_caches(counting.caches),
         false => counting.caches,
@@ -186,8 +189,17 @@ pub fn count(
     let [few, many] = smaller.map(|one| f64::from(one.rows));
     // Sums of an order's rows are of its levels, those of buckets of as many numbers as each of them has tiles.
     let all = [smaller[0], smaller[1], structure];
+    let mut keys = [0; 3];
     let numbers = match operation {
-        Operation::Order => all.map(level_count),
+        Operation::Order | Operation::Prepare => {
+            let [few, many, all] = all.map(|one| counting.facts(one));
+            let facts = [few?, many?, all?];
+            if facts.iter().any(|one| one.has_few_keys() != facts[2].has_few_keys()) {
+                return Err(format!("{structure} is not ordered as smaller ones are").into());
+            }
+            keys = facts.each_ref().map(|one| one.keys());
+            facts.map(|one| one.profile.levels.into())
+        }
         Operation::Transpose(Transposition::Buckets) => {
             let [few, many, all] = all.map(transpositions::numbers);
             [few?, many?, all?]
@@ -211,8 +223,12 @@ pub fn count(
             if operation == Operation::Spmv(Strategy::Balanced) {
                 searched(&mut launch, [small, large], (f64::from(structure.rows) / many).log2());
             }
+            if launch.kernel == "sparse_levels" {
+                analyses::wait(&mut launch, structure, counting)?;
+            }
             if let Some(solver) = Solver::of(&launch.kernel) {
-                let systems = if matches!(operation, Operation::SolveMany(_)) { COLUMNS } else { 1 };
+                let is_many = matches!(operation, Operation::SolveMany(_) | Operation::Apart);
+                let systems = if is_many { COLUMNS } else { 1 };
                 solver.launched(&mut launch, structure);
                 let known = ways.entry(launch.kernel.clone());
                 let way = *known.or_insert_with(|| solver.way(&launch, structure, systems, counting));
@@ -229,8 +245,8 @@ pub fn count(
         if let Operation::Transpose(_) = operation {
             transpositions::scaled(launches, structure, many, counting.l2.0);
         }
-        if operation == Operation::Order {
-            sorted(launches, numbers);
+        if is_order {
+            sorted(launches, keys);
         }
     }
     Ok(counted)
@@ -311,8 +327,24 @@ pub fn simulate(
                 begin(&stream)?;
                 drop(analysis.order_rows()?);
             }
+            Operation::Levels => {
+                begin(&stream)?;
+                drop(Analysis::with(&a, Side::Lower, Diagonal::Stored, Algorithm::Free)?);
+            }
+            Operation::Prepare => {
+                let analysis = Analysis::with(&a, Side::Lower, Diagonal::Stored, Algorithm::Free)?;
+                begin(&stream)?;
+                drop(analysis.with_algorithm(Algorithm::Ordered)?);
+            }
             _ => {
                 let arrays = (offsets, indices, values);
+                let is_done = renewals::ready(operation, &device, &arrays, chosen(structure), &mut |run| {
+                    begin(&stream)?;
+                    Ok(run()?)
+                })?;
+                if is_done {
+                    return Ok(stream.synchronize()?);
+                }
                 let run = conversions::ready(operation, &device, &arrays)?;
                 let mut run = run.ok_or_else(|| format!("{operation:?} is not known"))?;
                 begin(&stream)?;
