@@ -33,8 +33,12 @@ use super::operations::Operation;
 use super::solvers::resident;
 use super::sparse;
 use super::timing::Read;
-use super::waiting::{Way, waiting};
+use super::waiting::waiting;
 
+/// Rows of which one says how the others are.
+const EACH: u32 = 61;
+/// Registers of a thread, as ptxas says of 9.0.
+const REGISTERS: u32 = 64;
 /// Rows of a warp, and of a block that does not walk.
 const WINDOW: u32 = 32;
 const BLOCK: u32 = 256;
@@ -72,9 +76,20 @@ pub struct Facts {
     /// As the library finds it.
     pub profile: Profile,
     /// Entries, the diagonal among them.
-    pub entries: usize,
+    entries: usize,
     /// Rows of each level and class.
     groups: Vec<u32>,
+    /// The way through its levels, where it was asked for.
+    way: Way,
+}
+
+/// How long the levels of rows wait for each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Way {
+    /// Cycles until all are known.
+    cycles: u32,
+    /// Instructions of all warps, but for questions that are asked again.
+    instructions: f64,
 }
 
 /// The class of a row with so many entries beside the diagonal.
@@ -91,35 +106,39 @@ fn class(entries: u32) -> usize {
 }
 
 impl Facts {
-    /// Those of all rows of a structure.
-    pub fn of(structure: Structure) -> Self {
+    /// Those of all rows of a structure; the way through its levels only where it is asked for.
+    pub fn of(structure: Structure, counting: Option<&Counting>) -> Self {
         let rows = structure.rows;
-        let (mut level, mut groups) = (vec![0_u32; rows as usize], Vec::new());
-        let mut columns = Vec::new();
-        structure.columns(rows - 1, &mut columns);
-        let stride = rows - 1 - columns[0];
-        // Lines of a grid begin without the row before.
-        structure.columns(stride, &mut columns);
-        let is_linked = columns.len() > 1 && columns[columns.len() - 2] + 1 == stride;
-        let mut profile = Profile { rows, stride, stored: rows, ..Profile::default() };
-        let (mut ahead, mut entries) = (Ahead::sorted(structure), rows as usize);
-        for row in 0..rows {
-            let columns = ahead.columns(row);
+        let walk = walk(structure);
+        let mut facts = Self {
+            profile: Profile { rows, stride: stride(structure), stored: rows, ..Profile::default() },
+            entries: rows as usize,
+            groups: Vec::new(),
+            way: Way::default(),
+        };
+        let mut level = vec![0; rows as usize];
+        let is_linked = is_linked(structure);
+        let mut add = |row: u32, columns: &[u32]| {
+            let profile = &mut facts.profile;
             let own = columns.iter().map(|&column| level[column as usize]).max().unwrap_or(0) + 1;
             level[row as usize] = own;
             let count = columns.len() as u32;
             profile.levels = profile.levels.max(own);
             profile.longest = profile.longest.max(count);
-            entries += columns.len();
-            if let (Some(first), Some(last)) = (columns.first(), columns.last()) {
-                profile.near += u32::from(last / BLOCK == row / BLOCK);
-                profile.aligned += u32::from(!is_linked && row - first == stride);
-            }
+            facts.entries += columns.len();
+            let [near, aligned] = of_grid(row, columns, profile.stride, is_linked);
+            profile.near += near;
+            profile.aligned += aligned;
             let group = CLASSES * (own as usize - 1) + class(count);
-            groups.resize(groups.len().max(CLASSES * own as usize), 0);
-            groups[group] += 1;
+            facts.groups.resize(facts.groups.len().max(CLASSES * own as usize), 0);
+            facts.groups[group] += 1;
+        };
+        let mut ahead = Ahead::sorted(structure);
+        match counting {
+            Some(counting) => facts.way = longest(structure, walk, counting, &mut ahead, add),
+            None => (0..rows).for_each(|row| add(row, ahead.columns(row))),
         }
-        Self { profile, entries, groups }
+        facts
     }
 
     /// Keys of the rows' order: of each level as many as its classes up to the longest row's, and one for rows without
@@ -146,11 +165,41 @@ impl Facts {
         let units = tasks.map(|(&rows, lanes)| rows.div_ceil(32 / lanes) as usize * UNITS).sum::<usize>();
         self.profile.longest <= LONGEST && units <= self.entries.max(FEW_UNITS)
     }
+}
 
-    /// Rows and threads of a block that finds levels.
-    fn walk(&self) -> (u32, u32) {
-        if self.profile.is_grid() { (self.profile.stride, WALKING) } else { (BLOCK, BLOCK) }
+/// How far the farthest entry of the last row is from its diagonal.
+fn stride(structure: Structure) -> u32 {
+    let mut columns = Vec::new();
+    structure.columns(structure.rows - 1, &mut columns);
+    structure.rows - 1 - columns[0]
+}
+
+/// Whether the row with the number of that distance waits for the one before: lines of a grid begin without it.
+fn is_linked(structure: Structure) -> bool {
+    let (stride, mut columns) = (stride(structure), Vec::new());
+    structure.columns(stride, &mut columns);
+    columns.len() > 1 && columns[columns.len() - 2] + 1 == stride
+}
+
+/// Whether a row waits for one of its block, and whether its farthest entry is as far as the last row's: 1 or 0.
+fn of_grid(row: u32, columns: &[u32], stride: u32, is_linked: bool) -> [u32; 2] {
+    let (Some(first), Some(last)) = (columns.first(), columns.last()) else { return [0; 2] };
+    [last / BLOCK == row / BLOCK, !is_linked && row - first == stride].map(u32::from)
+}
+
+/// Rows and threads of a block that finds levels. Of all rows 7 in 8, and half, are asked for; one in so many says so.
+fn walk(structure: Structure) -> (u32, u32) {
+    let (stride, is_linked, mut columns) = (stride(structure), is_linked(structure), Vec::new());
+    let each = if structure.rows < EACH * EACH { 1 } else { EACH };
+    let mut profile = Profile { rows: structure.rows, stride, ..Profile::default() };
+    for row in (0..structure.rows).step_by(each as usize) {
+        structure.columns(row, &mut columns);
+        columns.pop();
+        let [near, aligned] = of_grid(row, &columns, stride, is_linked);
+        profile.near += each * near;
+        profile.aligned += each * aligned;
     }
+    if profile.is_grid() { (stride, WALKING) } else { (BLOCK, BLOCK) }
 }
 
 /// What an analysis for an algorithm counts: its levels, and the order of the rows and what else the solution needs.
@@ -162,7 +211,7 @@ pub fn count(
     algorithm: Algorithm,
     counting: &Counting,
 ) -> Result<Counted, Box<dyn Error>> {
-    let facts = counting.facts(structure)?;
+    let facts = counting.facts(structure, true)?;
     let chosen = if algorithm == Algorithm::Auto { facts.profile.algorithm() } else { algorithm };
     let mut counted = sparse::count(structure, Operation::Levels, counting)?;
     let more = match chosen {
@@ -178,153 +227,174 @@ pub fn count(
     Ok(counted)
 }
 
-/// Cycles of what a warp does.
+/// What a warp does, in cycles.
 struct Costs {
-    begin: f64,
-    ask: f64,
+    issue: f64,
+    first: u32,
+    begin: u32,
+    ask: u32,
     /// What the levels of four take to be loaded, and until a lane sees one that it waits for: inside of a block, and
     /// from another one.
-    loaded: [f64; 2],
-    seen: [f64; 2],
-    told: f64,
-    chain: f64,
-    window: f64,
+    loaded: [u32; 2],
+    seen: [u32; 2],
+    told: u32,
+    chain: u32,
+    window: u32,
 }
 
 impl Costs {
-    fn of(launch: &Counts, counting: &Counting) -> Self {
+    /// Those of so many blocks, of which the device holds so many.
+    fn of(blocks: f64, threads: u32, places: f64, counting: &Counting) -> Self {
         let latency = counting.latency;
         let multiprocessors = f64::from(counting.caches.multiprocessors);
-        let places = places(launch, counting) as f64;
-        let warps = waiting(launch.blocks as f64, places) / multiprocessors * f64::from(launch.threads / 32);
+        let warps = waiting(blocks, places) / multiprocessors * f64::from(threads / 32);
         // Four schedulers issue an instruction a cycle each.
         let issue = latency.single.0.max(warps / 4.0);
         let [l2, memory] = counting.far.map(|latency| latency.0);
         let shared = latency.shared.0;
         let turn = (ONE + TURN) * issue + SLEEP;
-        let seen = |hop: f64| hop + turn / 2.0 + ONE * issue;
+        let seen = |hop: f64| (hop + turn / 2.0 + ONE * issue) as u32;
         Self {
-            // The ticket, the bounds of a row and its last column before the first window.
-            begin: l2 + 2.0 * memory + BEGIN * issue,
-            ask: FOUR * issue + shared,
-            loaded: [ASKED as f64 * shared, l2],
+            issue,
+            // The ticket, the bounds of a row and its last column.
+            first: (l2 + 2.0 * memory) as u32,
+            begin: (BEGIN * issue) as u32,
+            ask: (FOUR * issue + shared) as u32,
+            loaded: [(ASKED as f64 * shared) as u32, l2 as u32],
             seen: [seen(shared), seen(2.0 * l2)],
-            told: (TURN + TELL) * issue,
-            chain: (TURN + TELL) * issue + ALONG * latency.exchange.0,
-            window: (TURN + STEPS) * issue + THROUGH * latency.exchange.0,
+            told: ((TURN + TELL) * issue) as u32,
+            chain: ((TURN + TELL) * issue + ALONG * latency.exchange.0) as u32,
+            window: ((TURN + STEPS) * issue + THROUGH * latency.exchange.0) as u32,
         }
+    }
+
+    /// When a lane has what it needs of other windows, if it begins then.
+    fn ready(&self, start: u32, outer: &[u32], first: u32, known: &[u32]) -> u32 {
+        let mut time = start;
+        for four in outer.chunks(ASKED) {
+            let loaded = self.loaded[usize::from(four[0] < first)];
+            time += self.ask + loaded;
+            let (mut lacking, mut latest) = (0, time);
+            for &column in four {
+                let of = known[column as usize];
+                if of >= time {
+                    latest = latest.max(of + self.seen[usize::from(column < first)]);
+                    lacking += 1;
+                }
+            }
+            time = if lacking > 1 { latest + self.ask + loaded } else { latest };
+        }
+        time
     }
 }
 
 /// Blocks that the device holds.
-fn places(launch: &Counts, counting: &Counting) -> usize {
-    let registers = launch.registers.unwrap_or(0).max(1);
-    (resident(&counting.caches, launch, registers) * counting.caches.multiprocessors) as usize
+fn places((chunk, threads): (u32, u32), counting: &Counting) -> u32 {
+    let launch = Counts { shared: shared(chunk, threads), ..Counts::empty("sparse_levels", 1, threads) };
+    resident(&counting.caches, &launch, REGISTERS) * counting.caches.multiprocessors
 }
 
-impl Way {
-    /// So many cycles later.
-    fn later(self, cycles: f64) -> Self {
-        Self { cycles: self.cycles + cycles as u32, ..self }
-    }
+/// What a block has in shared memory: the ticket, and its last rows' levels.
+fn shared(chunk: u32, threads: u32) -> Bytes {
+    let ring = if chunk <= threads { threads } else { 4 * threads };
+    Bytes(8.0 + 8.0 * f64::from(ring))
 }
 
-/// The longest way through a structure's levels, by blocks as they are launched.
-fn longest(structure: Structure, facts: &Facts, launch: &Counts, counting: &Counting) -> Way {
-    let (costs, places) = (Costs::of(launch, counting), places(launch, counting));
-    let ((chunk, threads), rows) = (facts.walk(), structure.rows);
-    let warps = (threads / WINDOW) as usize;
-    let mut known: Vec<Way> = Vec::with_capacity(rows as usize);
-    let (mut ends, mut ahead) = (BinaryHeap::new(), Ahead::sorted(structure));
-    let mut last = Way::default();
+/// The longest way through a structure's levels, by blocks as they are launched; each row is handed over in turn.
+fn longest(
+    structure: Structure,
+    (chunk, threads): (u32, u32),
+    counting: &Counting,
+    ahead: &mut Ahead,
+    mut add: impl FnMut(u32, &[u32]),
+) -> Way {
+    let (rows, places) = (structure.rows, places((chunk, threads), counting));
+    let costs = Costs::of(f64::from(rows.div_ceil(chunk)), threads, places.into(), counting);
+    let mut known: Vec<u32> = Vec::with_capacity(rows as usize);
+    let (mut ends, mut all) = (BinaryHeap::new(), Way::default());
     for first in (0..rows).step_by(chunk as usize) {
-        let is_full = ends.len() == places;
-        let start = if is_full { ends.pop().map_or(last, |Reverse(end)| end) } else { Way::default() };
+        let is_full = ends.len() == places as usize;
+        let start = if is_full { ends.pop().map_or(all.cycles, |Reverse(end)| end) } else { 0 };
         let behind = rows.min(first.saturating_add(chunk));
-        let mut warps = vec![start.later(costs.begin); warps];
+        let mut warps = vec![start + costs.first; (threads / WINDOW) as usize];
         let mut end = start;
         for (number, window) in (first..behind).step_by(WINDOW as usize).enumerate() {
             let place = number % warps.len();
-            let found = of_window(&costs, (first, window, behind), warps[place], &mut known, &mut ahead);
-            warps[place] = found;
-            end = end.max(found);
+            let rows = [first, window, behind.min(window + WINDOW)];
+            let start = warps[place] + costs.begin;
+            let (last, instructions) = of_window(&costs, rows, start, &mut known, ahead, &mut add);
+            warps[place] = last;
+            all.instructions += instructions;
+            end = end.max(last);
         }
         ends.push(Reverse(end));
-        last = last.max(end);
+        all.cycles = all.cycles.max(end);
     }
-    last
+    all
 }
 
-/// Adds when the rows of a window are known, which a warp begins with then, and says when it has ended.
+/// Adds when the rows of a window are known, which a warp begins with then; says when it has ended, and how many
+/// instructions that takes if nothing is asked for again.
 fn of_window(
     costs: &Costs,
-    (first, window, behind): (u32, u32, u32),
-    start: Way,
-    known: &mut Vec<Way>,
+    [first, window, behind]: [u32; 3],
+    start: u32,
+    known: &mut Vec<u32>,
     ahead: &mut Ahead,
-) -> Way {
-    let (mut ready, mut is_chain, mut are_chains) = (Vec::with_capacity(WINDOW as usize), [false; 32], true);
-    let mut is_free = [true; 32];
-    for row in window..behind.min(window + WINDOW) {
+    add: &mut impl FnMut(u32, &[u32]),
+) -> (u32, f64) {
+    const ROWS: usize = WINDOW as usize;
+    let (mut ready, mut is_chain, mut is_free) = ([start; ROWS], [false; ROWS], [true; ROWS]);
+    let (mut are_chains, mut asked) = (true, 0);
+    for (place, row) in (window..behind).enumerate() {
         let columns = ahead.columns(row);
+        add(row, columns);
         let (outer, inside) = columns.split_at(columns.partition_point(|&column| column < window));
-        let place = (row - window) as usize;
-        let mut time = start;
-        for four in outer.chunks(ASKED) {
-            let is_far = |&column: &u32| usize::from(column < first);
-            let loaded = four.iter().map(is_far).max().unwrap_or(0);
-            time = time.later(costs.ask + costs.loaded[loaded]);
-            let (mut lacking, mut latest) = (0, time);
-            for column in four {
-                let (of, far) = (known[*column as usize], is_far(column));
-                if of >= time {
-                    let hops = of.hops + far as u32;
-                    latest = latest.max(Way { hops, ..of.later(costs.seen[far]) });
-                    lacking += 1;
-                }
-            }
-            time = if lacking > 1 { latest.later(costs.ask + costs.loaded[loaded]) } else { latest };
-        }
-        ready.push(time);
-        is_chain[place] = inside == [row.wrapping_sub(1)];
+        ready[place] = costs.ready(start, outer, first, known);
+        is_chain[place] = inside.len() == 1 && inside[0] + 1 == row;
         is_free[place] = inside.is_empty();
         are_chains &= is_chain[place] || is_free[place];
+        asked = asked.max(outer.len().div_ceil(ASKED));
     }
-    let all = ready.iter().copied().max().unwrap_or(start);
+    let rows = (behind - window) as usize;
+    let all = ready[..rows].iter().copied().max().unwrap_or(start);
     let (mut carried, mut end) = (start, start);
-    for (place, ready) in ready.into_iter().enumerate() {
-        carried = if is_chain[place] { carried.max(ready) } else { ready };
+    for place in 0..rows {
+        carried = if is_chain[place] { carried.max(ready[place]) } else { ready[place] };
         let found = match (are_chains, is_free[place]) {
-            (_, true) => ready.later(costs.told),
-            (true, false) => carried.later(costs.chain),
-            (false, false) => all.later(costs.window),
+            (_, true) => ready[place] + costs.told,
+            (true, false) => carried + costs.chain,
+            (false, false) => all + costs.window,
         };
         end = end.max(found);
         known.push(found);
     }
-    end
+    let told = if are_chains { TELL + ALONG } else { TELL + STEPS + THROUGH };
+    (end, BEGIN + asked as f64 * FOUR + TURN + told)
 }
 
-/// A launch that finds levels with the blocks of its structure, the way through that, and a store for each row: asking
-/// again is none.
+/// A launch that finds levels with the blocks of its structure and the way through that, which has all that warps wait
+/// for; and with a store for each row. Asking again is none of what it does.
 ///
 /// # Errors
 /// A structure of which nothing is known.
 pub fn wait(launch: &mut Counts, structure: Structure, counting: &Counting) -> Result<(), String> {
-    let facts = counting.facts(structure)?;
-    let (chunk, threads) = facts.walk();
-    (launch.blocks, launch.threads) = (structure.rows.div_ceil(chunk).into(), threads);
-    let ring = if chunk <= threads { threads } else { 4 * threads };
-    launch.shared = Bytes(8.0 + 8.0 * f64::from(ring));
-    let name = format!("{structure} by {} of {threads}", launch.blocks);
-    let way = counting.ways.get(name, || Ok(longest(structure, &facts, launch, counting)))?;
-    let hops = f64::from(way.hops);
-    let l2 = counting.far[0].0;
+    let facts = counting.facts(structure, true)?;
+    let (chunk, threads) = walk(structure);
+    let asked = facts.way.instructions / launch.instructions.all().max(facts.way.instructions);
+    *launch = Counts {
+        blocks: structure.rows.div_ceil(chunk).into(),
+        threads,
+        shared: shared(chunk, threads),
+        memory_read: launch.memory_read,
+        memory_written: launch.memory_written,
+        ..launch.clone().times(asked)
+    };
     launch.lines_written = f64::from(structure.rows).min(launch.lines);
     launch.sectors_written = launch.lines_written;
-    launch.chain = hops;
-    launch.path = Waits { computing: f64::from(way.cycles) - hops * 2.0 * l2, ..launch.path };
-    launch.waits = Waits { computing: 0.0, ..launch.waits };
+    launch.waits = Waits::default();
+    launch.path = Waits { computing: facts.way.cycles.into(), ..Waits::default() };
+    launch.chain = 0.0;
     Ok(())
 }
 

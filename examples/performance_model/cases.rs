@@ -25,7 +25,6 @@ use gpu_examples::predicted::{Counted, side_by_side};
 use super::analyses::Facts;
 use super::counter::Known;
 use super::registers::registers;
-use super::waiting::Way;
 use super::{product, steps};
 
 /// Elements that are simulated at most; counts of more are scaled from those of as many and of half of them.
@@ -147,9 +146,8 @@ pub struct Counting {
     /// What was simulated to scale from: of cases, with the bytes that they move, and of subjects.
     cases: Known<[(Vec<Counts>, u64); 2]>,
     pub subjects: Known<Vec<Vec<Counts>>>,
-    /// What is known of sparse structures, which several operations need, and the longest ways through their levels.
+    /// What is known of sparse structures, which several operations need.
     structures: Known<Arc<Facts>>,
-    pub ways: Known<Way>,
 }
 
 impl Counting {
@@ -164,22 +162,23 @@ impl Counting {
         let waves = device.waves()?;
         let far = [waves.l2_latency, waves.memory_latency];
         let (texts, registers) = (texts()?, registers());
-        let (structures, ways) = (Known::default(), Known::default());
-        Ok(Self { caches, l2, latency, far, texts, registers, cases, subjects, structures, ways })
+        let structures = Known::default();
+        Ok(Self { caches, l2, latency, far, texts, registers, cases, subjects, structures })
     }
 
     /// What simulations took that were not made again since this was asked last: on the clock, and of all processors.
     pub fn known_seconds(&self) -> [f64; 2] {
-        let all = [self.cases.saved(), self.subjects.saved(), self.structures.saved(), self.ways.saved()];
+        let all = [self.cases.saved(), self.subjects.saved(), self.structures.saved()];
         [0, 1].map(|which| all.iter().map(|saved| saved[which]).sum())
     }
 
-    /// What is known of a sparse structure.
+    /// What is known of a sparse structure, and, if it is asked for, the way through its levels.
     ///
     /// # Errors
     /// None that there is.
-    pub fn facts(&self, structure: Structure) -> Result<Arc<Facts>, String> {
-        self.structures.get(structure.to_string(), || Ok(Arc::new(Facts::of(structure))))
+    pub fn facts(&self, structure: Structure, has_way: bool) -> Result<Arc<Facts>, String> {
+        let found = || Ok(Arc::new(Facts::of(structure, has_way.then_some(self))));
+        self.structures.get(format!("{structure} {has_way}"), found)
     }
 
     /// Whether another device's counts are the same: neither name nor bandwidth enters them.

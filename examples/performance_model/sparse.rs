@@ -36,6 +36,8 @@ const FACTORED_BAND: [u32; 2] = [1 << 7, 1 << 8];
 /// The same where rows are sorted, by several blocks.
 const ORDERED: [u32; 2] = [1 << 14, 1 << 15];
 const ORDERED_BAND: [u32; 2] = [1 << 12, 1 << 13];
+/// And where rows have up to thousands of entries.
+const ORDERED_POWER: [u32; 2] = [1 << 13, 1 << 14];
 /// The same where there are several right-hand sides.
 const MANY: [u32; 2] = [1 << 10, 1 << 11];
 
@@ -100,6 +102,7 @@ fn read_at_random(launches: &mut [Counts], structure: Structure, operation: Oper
         Operation::SolveMany(true) => [1.0, 8.0 * COLUMNS as f64],
         Operation::SolveMany(false) | Operation::Apart => [COLUMNS as f64, 8.0],
         Operation::Ic0 | Operation::Ilu0 => [1.0, 8.0],
+        Operation::Levels => [1.0, 4.0],
         // Sampled blocks read at random in their share of the caches.
         _ => return,
     };
@@ -158,7 +161,7 @@ pub fn count(
         return levels::count(structure, operation, counting);
     }
     // Levels of a band are found row by row, and nearly so where a row has most of those before it.
-    let is_long = matches!(structure.kind, Kind::Band | Kind::Sparse);
+    let is_long = matches!(structure.kind, Kind::Band | Kind::Sparse | Kind::Plane);
     let is_order = matches!(operation, Operation::Order | Operation::Prepare);
     let is_band = is_long && algorithm.is_some();
     let is_factor = matches!(operation, Operation::Ic0 | Operation::Ilu0);
@@ -169,6 +172,7 @@ pub fn count(
         _ if is_factor => BAND,
         Operation::SolveMany(_) | Operation::Apart => MANY,
         _ if is_order && is_long => ORDERED_BAND,
+        _ if is_order && structure.kind == Kind::Power => ORDERED_POWER,
         _ if is_order => ORDERED,
         Operation::Levels | Operation::NewMatrix | Operation::NewValues if is_long => BAND,
         Operation::Compress | Operation::SortRows if is_long => MANY,
@@ -192,7 +196,8 @@ pub fn count(
     let mut keys = [0; 3];
     let numbers = match operation {
         Operation::Order | Operation::Prepare => {
-            let [few, many, all] = all.map(|one| counting.facts(one));
+            let [few, many, all] =
+                all.map(|one| counting.facts(one, operation == Operation::Prepare && one == structure));
             let facts = [few?, many?, all?];
             if facts.iter().any(|one| one.has_few_keys() != facts[2].has_few_keys()) {
                 return Err(format!("{structure} is not ordered as smaller ones are").into());
