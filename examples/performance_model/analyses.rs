@@ -21,6 +21,7 @@ use std::collections::BinaryHeap;
 use std::error::Error;
 
 use gpu_benches::suite::sparse::Structure;
+use gpu_benches::suite::{Case, Op, Shape, Type};
 use gpu_examples::predicted::Counted;
 use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, Waits};
@@ -55,6 +56,8 @@ const UNITS: usize = 32;
 const FEW_UNITS: usize = 1 << 18;
 /// The most keys of which each tile of rows counts all.
 const FEW_KEYS: u32 = 256;
+/// The most groups that a block counts in shared memory.
+const MOST_COUNTERS: usize = 8192;
 
 /// Instructions of the kernel's parts, in the machine code for 9.0: what begins a window; the question for one entry,
 /// and for four; the end of a turn; what tells a chain's levels, beside its shuffles; the steps through a window.
@@ -116,12 +119,9 @@ impl Facts {
             groups: Vec::new(),
             way: Way::default(),
         };
-        let mut level = vec![0; rows as usize];
         let is_linked = is_linked(structure);
-        let mut add = |row: u32, columns: &[u32]| {
+        let mut add = |row: u32, own: u32, columns: &[u32]| {
             let profile = &mut facts.profile;
-            let own = columns.iter().map(|&column| level[column as usize]).max().unwrap_or(0) + 1;
-            level[row as usize] = own;
             let count = columns.len() as u32;
             profile.levels = profile.levels.max(own);
             profile.longest = profile.longest.max(count);
@@ -130,13 +130,22 @@ impl Facts {
             profile.near += near;
             profile.aligned += aligned;
             let group = CLASSES * (own as usize - 1) + class(count);
-            facts.groups.resize(facts.groups.len().max(CLASSES * own as usize), 0);
+            if facts.groups.len() <= group {
+                facts.groups.resize(CLASSES * own as usize, 0);
+            }
             facts.groups[group] += 1;
         };
         let mut ahead = Ahead::sorted(structure);
-        match counting {
-            Some(counting) => facts.way = longest(structure, walk, counting, &mut ahead, add),
-            None => (0..rows).for_each(|row| add(row, ahead.columns(row))),
+        if let Some(counting) = counting {
+            facts.way = longest(structure, walk, counting, &mut ahead, add);
+            return facts;
+        }
+        let mut levels = vec![0; rows as usize];
+        for row in 0..rows {
+            let columns = ahead.columns(row);
+            let own = columns.iter().map(|&column| levels[column as usize]).max().unwrap_or(0) + 1;
+            levels[row as usize] = own;
+            add(row, own, columns);
         }
         facts
     }
@@ -148,9 +157,10 @@ impl Facts {
         classes * self.profile.levels
     }
 
-    /// Whether each tile of rows counts all of them.
-    pub fn has_few_keys(&self) -> bool {
-        self.keys() <= FEW_KEYS
+    /// In which way rows are ordered: whether each tile of them counts all keys, and whether a block counts all groups in
+    /// shared memory.
+    pub fn order(&self) -> [bool; 2] {
+        [self.keys() <= FEW_KEYS, CLASSES * self.profile.levels as usize <= MOST_COUNTERS]
     }
 
     /// Whether the ordered rows' columns are kept a second time.
@@ -214,6 +224,17 @@ pub fn count(
     let facts = counting.facts(structure, true)?;
     let chosen = if algorithm == Algorithm::Auto { facts.profile.algorithm() } else { algorithm };
     let mut counted = sparse::count(structure, Operation::Levels, counting)?;
+    // The highest level is found by as many blocks as there are for so many, which fewer rows do not have; as of signed
+    // numbers.
+    let shape = Shape::Vector(structure.rows as usize);
+    let (highest, _) = counting.count(Case { op: Op::Max, element: Type::I32, shape })?;
+    let is_other = |launch: &Counts| !launch.kernel.starts_with("max_");
+    for (launches, highest) in
+        [(&mut counted.launches, highest.launches), (&mut counted.smaller, highest.smaller)]
+    {
+        launches.retain(is_other);
+        launches.extend(highest);
+    }
     let more = match chosen {
         Algorithm::Ordered => sparse::count(structure, Operation::Prepare, counting)?,
         Algorithm::Levels => sparse::count(structure, Operation::Order, counting)?,
@@ -229,7 +250,6 @@ pub fn count(
 
 /// What a warp does, in cycles.
 struct Costs {
-    issue: f64,
     first: u32,
     begin: u32,
     ask: u32,
@@ -255,7 +275,6 @@ impl Costs {
         let turn = (ONE + TURN) * issue + SLEEP;
         let seen = |hop: f64| (hop + turn / 2.0 + ONE * issue) as u32;
         Self {
-            issue,
             // The ticket, the bounds of a row and its last column.
             first: (l2 + 2.0 * memory) as u32,
             begin: (BEGIN * issue) as u32,
@@ -268,24 +287,32 @@ impl Costs {
         }
     }
 
-    /// When a lane has what it needs of other windows, if it begins then.
-    fn ready(&self, start: u32, outer: &[u32], first: u32, known: &[u32]) -> u32 {
-        let mut time = start;
+    /// When a lane has what it needs of other windows, if it begins then, and the highest level of that.
+    fn ready(&self, start: u32, outer: &[u32], first: u32, known: &[Known]) -> (u32, u32) {
+        let (mut time, mut level) = (start, 0);
         for four in outer.chunks(ASKED) {
             let loaded = self.loaded[usize::from(four[0] < first)];
             time += self.ask + loaded;
             let (mut lacking, mut latest) = (0, time);
             for &column in four {
                 let of = known[column as usize];
-                if of >= time {
-                    latest = latest.max(of + self.seen[usize::from(column < first)]);
+                level = level.max(of.level);
+                if of.time >= time {
+                    latest = latest.max(of.time + self.seen[usize::from(column < first)]);
                     lacking += 1;
                 }
             }
             time = if lacking > 1 { latest + self.ask + loaded } else { latest };
         }
-        time
+        (time, level)
     }
+}
+
+/// A row's level, and when it is known.
+#[derive(Clone, Copy)]
+struct Known {
+    level: u32,
+    time: u32,
 }
 
 /// Blocks that the device holds.
@@ -306,11 +333,11 @@ fn longest(
     (chunk, threads): (u32, u32),
     counting: &Counting,
     ahead: &mut Ahead,
-    mut add: impl FnMut(u32, &[u32]),
+    mut add: impl FnMut(u32, u32, &[u32]),
 ) -> Way {
     let (rows, places) = (structure.rows, places((chunk, threads), counting));
     let costs = Costs::of(f64::from(rows.div_ceil(chunk)), threads, places.into(), counting);
-    let mut known: Vec<u32> = Vec::with_capacity(rows as usize);
+    let mut known: Vec<Known> = Vec::with_capacity(rows as usize);
     let (mut ends, mut all) = (BinaryHeap::new(), Way::default());
     for first in (0..rows).step_by(chunk as usize) {
         let is_full = ends.len() == places as usize;
@@ -339,18 +366,20 @@ fn of_window(
     costs: &Costs,
     [first, window, behind]: [u32; 3],
     start: u32,
-    known: &mut Vec<u32>,
+    known: &mut Vec<Known>,
     ahead: &mut Ahead,
-    add: &mut impl FnMut(u32, &[u32]),
+    add: &mut impl FnMut(u32, u32, &[u32]),
 ) -> (u32, f64) {
     const ROWS: usize = WINDOW as usize;
     let (mut ready, mut is_chain, mut is_free) = ([start; ROWS], [false; ROWS], [true; ROWS]);
-    let (mut are_chains, mut asked) = (true, 0);
+    let (mut are_chains, mut asked, mut level) = (true, 0, [0; ROWS]);
     for (place, row) in (window..behind).enumerate() {
         let columns = ahead.columns(row);
-        add(row, columns);
         let (outer, inside) = columns.split_at(columns.partition_point(|&column| column < window));
-        ready[place] = costs.ready(start, outer, first, known);
+        (ready[place], level[place]) = costs.ready(start, outer, first, known);
+        let here = inside.iter().map(|&column| level[(column - window) as usize]).max().unwrap_or(0);
+        level[place] = level[place].max(here) + 1;
+        add(row, level[place], columns);
         is_chain[place] = inside.len() == 1 && inside[0] + 1 == row;
         is_free[place] = inside.is_empty();
         are_chains &= is_chain[place] || is_free[place];
@@ -367,7 +396,7 @@ fn of_window(
             (false, false) => all + costs.window,
         };
         end = end.max(found);
-        known.push(found);
+        known.push(Known { level: level[place], time: found });
     }
     let told = if are_chains { TELL + ALONG } else { TELL + STEPS + THROUGH };
     (end, BEGIN + asked as f64 * FOUR + TURN + told)

@@ -8,6 +8,9 @@ use super::ahead::Ahead;
 /// The least lines of a smaller plane, and groups of rows.
 const LINES: u32 = 8;
 
+/// Points of an edge of a cube that is cut to a column.
+const COLUMN: u32 = 8;
+
 /// What is done with a matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operation {
@@ -196,16 +199,22 @@ pub fn shrunk(structure: Structure, rows: u32) -> Structure {
     }
 }
 
-/// The same with as many groups: an order's launches depend on how many levels there are.
+/// The same of an order, which depends on how many levels there are: with as many groups, lines as long as there is
+/// room for, and of a cube a column.
 pub fn alike(structure: Structure, rows: u32) -> Structure {
-    let part = f64::from(rows.min(structure.rows)) / f64::from(structure.rows);
-    match structure.kind {
-        Kind::Groups => {
-            let a = (f64::from(structure.a) * part).ceil().max(1.0) as u32;
-            Structure { rows: rows.min(structure.rows), a, ..structure }
-        }
-        _ => shrunk(structure, rows),
+    if structure.rows <= rows {
+        return structure;
     }
+    let a = match structure.kind {
+        Kind::Groups => {
+            let part = f64::from(rows) / f64::from(structure.rows);
+            (f64::from(structure.a) * part).ceil() as u32
+        }
+        Kind::Plane => structure.a.min(rows / 2),
+        Kind::Laplacian => structure.a.min(COLUMN),
+        _ => structure.a,
+    };
+    Structure { rows, a, ..structure }
 }
 
 /// Levels of a structure: a row is one level behind the last of those that it waits for.

@@ -33,11 +33,9 @@ const WHOLE: [u32; 2] = [1 << 11, 1 << 12];
 const BAND: [u32; 2] = [1 << 9, 1 << 10];
 /// The same of bands that are factored, whose rows have many pairs of entries.
 const FACTORED_BAND: [u32; 2] = [1 << 7, 1 << 8];
-/// The same where rows are sorted, by several blocks.
-const ORDERED: [u32; 2] = [1 << 14, 1 << 15];
-const ORDERED_BAND: [u32; 2] = [1 << 12, 1 << 13];
-/// And where rows have up to thousands of entries.
-const ORDERED_POWER: [u32; 2] = [1 << 13, 1 << 14];
+/// The same where rows are sorted, by several blocks, and doublings of them at most.
+const ORDERED: [u32; 2] = [1 << 12, 1 << 13];
+const DOUBLINGS: u32 = 2;
 /// The same where there are several right-hand sides.
 const MANY: [u32; 2] = [1 << 10, 1 << 11];
 
@@ -140,6 +138,19 @@ fn sorted(launches: &mut Vec<Counts>, [_, simulated, all]: [u32; 3]) {
     launches.splice(last..last, std::iter::repeat_n(pass, more));
 }
 
+/// Rows of the smaller structures that are ordered in the same way as one: as few as there can be.
+fn ordered_sizes(structure: Structure, has_way: bool, counting: &Counting) -> Result<[u32; 2], String> {
+    let way = |rows| counting.facts(alike(structure, rows), false).map(|facts| facts.order());
+    let (mut sizes, of_all) = (ORDERED, counting.facts(structure, has_way)?.order());
+    for _ in 0..DOUBLINGS {
+        if structure.rows <= sizes[1] || (way(sizes[0])?, way(sizes[1])?) == (of_all, of_all) {
+            break;
+        }
+        sizes = sizes.map(|rows| 2 * rows);
+    }
+    Ok(sizes)
+}
+
 /// What an operation counts.
 ///
 /// # Errors
@@ -161,7 +172,7 @@ pub fn count(
         return levels::count(structure, operation, counting);
     }
     // Levels of a band are found row by row, and nearly so where a row has most of those before it.
-    let is_long = matches!(structure.kind, Kind::Band | Kind::Sparse | Kind::Plane);
+    let is_long = matches!(structure.kind, Kind::Band | Kind::Sparse);
     let is_order = matches!(operation, Operation::Order | Operation::Prepare);
     let is_band = is_long && algorithm.is_some();
     let is_factor = matches!(operation, Operation::Ic0 | Operation::Ilu0);
@@ -171,9 +182,7 @@ pub fn count(
         _ if is_factor && is_long => FACTORED_BAND,
         _ if is_factor => BAND,
         Operation::SolveMany(_) | Operation::Apart => MANY,
-        _ if is_order && is_long => ORDERED_BAND,
-        _ if is_order && structure.kind == Kind::Power => ORDERED_POWER,
-        _ if is_order => ORDERED,
+        _ if is_order => ordered_sizes(structure, operation == Operation::Prepare, counting)?,
         Operation::Levels | Operation::NewMatrix | Operation::NewValues if is_long => BAND,
         Operation::Compress | Operation::SortRows if is_long => MANY,
         _ => WHOLE,
@@ -199,7 +208,7 @@ pub fn count(
             let [few, many, all] =
                 all.map(|one| counting.facts(one, operation == Operation::Prepare && one == structure));
             let facts = [few?, many?, all?];
-            if facts.iter().any(|one| one.has_few_keys() != facts[2].has_few_keys()) {
+            if facts.iter().any(|one| one.order() != facts[2].order()) {
                 return Err(format!("{structure} is not ordered as smaller ones are").into());
             }
             keys = facts.each_ref().map(|one| one.keys());
