@@ -163,16 +163,20 @@ impl Facts {
         [self.keys() <= FEW_KEYS, CLASSES * self.profile.levels as usize <= MOST_COUNTERS]
     }
 
-    /// Whether the ordered rows' columns are kept a second time.
-    fn is_packed(&self) -> bool {
+    /// Warps that solve systems with ordered rows.
+    pub fn tasks(&self) -> u32 {
         let widest = match self.profile.longest {
             0..=32 => 8,
             33..=64 => 16,
             _ => 32,
         };
         let lanes = [1, 1, 1, 2, 4, widest, 1];
-        let tasks = self.groups.iter().zip(lanes.iter().cycle());
-        let units = tasks.map(|(&rows, lanes)| rows.div_ceil(32 / lanes) as usize * UNITS).sum::<usize>();
+        self.groups.iter().zip(lanes.iter().cycle()).map(|(rows, lanes)| rows.div_ceil(32 / lanes)).sum()
+    }
+
+    /// Whether the ordered rows' columns are kept a second time.
+    fn is_packed(&self) -> bool {
+        let units = self.tasks() as usize * UNITS;
         self.profile.longest <= LONGEST && units <= self.entries.max(FEW_UNITS)
     }
 }
@@ -453,4 +457,106 @@ pub fn reads(launches: &[Counts]) -> Vec<Read> {
         }
     }
     reads
+}
+
+#[cfg(test)]
+mod tests {
+    use gpu_benches::suite::sparse::Kind;
+
+    use super::*;
+
+    fn structure(kind: Kind, rows: u32, a: u32) -> Structure {
+        Structure { kind, rows, a, b: 0, drawn: false }
+    }
+
+    /// A plane of 2048 lines of 1024 points is a grid, and its levels are its diagonals: of the points of the first row
+    /// and column one waits for none, and the others for one.
+    #[test]
+    fn facts_are_those_of_all_rows() {
+        let plane = structure(Kind::Plane, 1 << 21, 1024);
+        let facts = Facts::of(plane, None);
+        let Profile { levels, longest, stride, stored, .. } = facts.profile;
+        assert_eq!((levels, longest, stride, stored), (1024 + 2047, 2, 1024, 1 << 21));
+        assert!(facts.profile.is_grid());
+        assert_eq!(facts.entries, 3 * (1 << 21) - 1024 - 2048);
+        let of_class = |class| facts.groups.iter().skip(class).step_by(CLASSES).sum::<u32>();
+        assert_eq!([6, 0, 1].map(of_class), [1, 1023 + 2047, 1023 * 2047]);
+        // Classes of none, one and two; levels of up to 1024 rows.
+        assert_eq!((facts.keys(), facts.order()), (3 * 3071, [false, false]));
+        assert_eq!((walk(plane), walk(structure(Kind::Band, 1 << 12, 3))), ((1024, 512), (256, 256)));
+    }
+
+    /// A level of 64 rows of none, and one of 64 rows of 7, two lanes each: two warps and four.
+    #[test]
+    fn warps_have_lanes_for_their_rows() {
+        let profile = Profile { rows: 128, levels: 2, longest: 7, ..Profile::default() };
+        let groups = vec![0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 64, 0, 0, 0];
+        let facts = Facts { profile, entries: 64 * 9, groups, way: Way::default() };
+        assert_eq!((facts.tasks(), facts.keys(), facts.order()), (6, 10, [true, true]));
+        assert!(facts.is_packed());
+        let long = Profile { longest: LONGEST + 1, ..profile };
+        assert!(!Facts { profile: long, ..facts }.is_packed());
+    }
+
+    const COSTS: Costs = Costs {
+        first: 0,
+        begin: 1,
+        ask: 10,
+        loaded: [1, 2],
+        seen: [100, 1000],
+        told: 3,
+        chain: 20,
+        window: 300,
+    };
+
+    /// What is known is loaded, what is not is waited for; of two that are not both are asked for again.
+    #[test]
+    fn lanes_wait_for_what_they_lack() {
+        let known = [(1, 0), (4, 50), (2, 60)].map(|(level, time)| Known { level, time });
+        // A block whose rows begin with the second: the first is another one's.
+        let ready = |outer: &[u32]| COSTS.ready(20, outer, 1, &known);
+        assert_eq!(ready(&[]), (20, 0));
+        assert_eq!(ready(&[0]), (20 + 10 + 2, 1));
+        assert_eq!(ready(&[1]), (50 + 100, 4));
+        assert_eq!(ready(&[0, 1, 2]), (60 + 100 + 10 + 2, 4));
+    }
+
+    /// A chain is told by shuffles in each window, any other rows by steps.
+    #[test]
+    fn windows_are_chains_or_not() {
+        let last = |structure: Structure| {
+            let (mut known, mut ahead, mut levels) = (Vec::new(), Ahead::sorted(structure), Vec::new());
+            let mut add = |_: u32, level: u32, _: &[u32]| levels.push(level);
+            let (first, _) = of_window(&COSTS, [0, 0, 32], 5, &mut known, &mut ahead, &mut add);
+            let (second, instructions) = of_window(&COSTS, [0, 32, 64], 5, &mut known, &mut ahead, &mut add);
+            (first, second, instructions, levels[63])
+        };
+        let told = BEGIN + FOUR + TURN + TELL;
+        assert_eq!(last(structure(Kind::Band, 64, 1)), (25, 25 + 100 + 20, told + ALONG, 64));
+        // All rows but the first two of the second window know what they need in the first.
+        let steps = told + STEPS + THROUGH;
+        assert_eq!(last(structure(Kind::Band, 64, 2)), (305, 305 + 100 + 10 + 1 + 300, steps, 64));
+    }
+
+    /// Words are written before the checks and read behind the profile, the highest level and the number of warps.
+    #[test]
+    fn the_host_reads_what_was_found() {
+        let kernels = [
+            "fill",
+            "sparse_triangle",
+            "sparse_profile",
+            "sparse_levels",
+            "max_u32",
+            "sparse_task_counts",
+            "scan_sum_u32",
+            "sparse_tasks",
+            "sparse_units",
+        ];
+        let launches = kernels.map(|kernel| Counts::empty(kernel, 1, 32));
+        let places: Vec<usize> = reads(&launches).iter().map(|read| read.behind).collect();
+        assert_eq!(places, [1, 3, 5, 7]);
+        let checks = ["sparse_differ", "sparse_triangle"].map(|kernel| Counts::empty(kernel, 1, 32));
+        let places: Vec<usize> = reads(&checks).iter().map(|read| read.behind).collect();
+        assert_eq!(places, [0, 1, 1, 2]);
+    }
 }

@@ -96,8 +96,9 @@ impl Counter {
 /// Simulations that several sizes of a kernel are scaled from: made once, and kept with what they took.
 pub struct Known<T> {
     all: Mutex<BTreeMap<String, (T, [f64; 2])>>,
-    /// What those took that were not made again since this was asked for: on the clock, and of all processors.
-    saved: Mutex<[f64; 2]>,
+    /// What those took that were not made again since this was asked for, each once, and nothing of those that were
+    /// made since: on the clock, and of all processors.
+    saved: Mutex<BTreeMap<String, [f64; 2]>>,
 }
 
 impl<T> Default for Known<T> {
@@ -115,19 +116,22 @@ impl<T: Clone> Known<T> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, took)) = all.get(&name) {
             let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
-            *saved = [saved[0] + took[0], saved[1] + took[1]];
+            saved.entry(name).or_insert(*took);
             return Ok(known.clone());
         }
         let (start, before) = (Instant::now(), cpu_seconds());
         let made = make()?;
         let of_processors = cpu_seconds().zip(before).map_or(0.0, |(now, before)| now - before);
+        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        saved.insert(name.clone(), [0.0; 2]);
         all.insert(name, (made.clone(), [start.elapsed().as_secs_f64(), of_processors]));
         Ok(made)
     }
 
     /// What is saved since this was asked last.
     pub fn saved(&self) -> [f64; 2] {
-        std::mem::take(&mut *self.saved.lock().unwrap_or_else(PoisonError::into_inner))
+        let all = std::mem::take(&mut *self.saved.lock().unwrap_or_else(PoisonError::into_inner));
+        [0, 1].map(|which| all.values().map(|took| took[which]).sum())
     }
 }
 
@@ -145,6 +149,27 @@ fn cpu_seconds() -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What was made since it was asked last is none that was saved, and what was not is so once.
+    #[test]
+    fn what_is_known_is_saved_once() {
+        let known = Known::default();
+        let get = || {
+            known.get("one".to_owned(), || {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                Ok(1)
+            })
+        };
+        assert_eq!((get(), get()), (Ok(1), Ok(1)));
+        assert_eq!(known.saved(), [0.0; 2]);
+        assert_eq!((get(), get()), (Ok(1), Ok(1)));
+        let [seconds, _] = known.saved();
+        let of_all = known.all.lock().expect("nobody panicked");
+        assert!(
+            seconds >= 0.02 && of_all.get("one").is_some_and(|(_, took)| took[0] == seconds),
+            "{seconds}"
+        );
+    }
 
     #[test]
     #[cfg(target_os = "linux")]

@@ -78,13 +78,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "transpose_columns transpose_rows transpose_square_wide",
     ),
     ("the plan takes it for no row", "tensor_pairs"),
-    (
-        "of an analysis, which waits for the host several times: the model knows only its launches",
-        "sparse_differ sparse_groups_narrow sparse_levels sparse_longest sparse_narrow \
-         sparse_order_narrow sparse_pack sparse_profile sparse_task_counts sparse_tasks sparse_units \
-         sparse_unknown",
-    ),
-    ("of a transposition for an analysis, or of entries that are in few columns", "sparse_gather"),
 ];
 
 /// What becomes of a kernel.

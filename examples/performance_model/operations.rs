@@ -8,8 +8,11 @@ use super::ahead::Ahead;
 /// The least lines of a smaller plane, and groups of rows.
 const LINES: u32 = 8;
 
-/// Points of an edge of a cube that is cut to a column.
+/// Lines of a plane, and points of an edge of a cube of so many rows, that are left where only as many levels are asked
+/// for as those of the whole: a column has more of them than a cube.
+const FEW_LINES: u32 = 3;
 const COLUMN: u32 = 8;
+const CUBE: u32 = 1 << 14;
 
 /// What is done with a matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -210,8 +213,9 @@ pub fn alike(structure: Structure, rows: u32) -> Structure {
             let part = f64::from(rows) / f64::from(structure.rows);
             (f64::from(structure.a) * part).ceil() as u32
         }
-        Kind::Plane => structure.a.min(rows / 2),
-        Kind::Laplacian => structure.a.min(COLUMN),
+        Kind::Plane => structure.a.min(rows / FEW_LINES),
+        Kind::Laplacian if rows < CUBE => structure.a.min(COLUMN),
+        Kind::Laplacian => return shrunk(structure, rows),
         _ => structure.a,
     };
     Structure { rows, a, ..structure }
@@ -241,5 +245,14 @@ mod tests {
         let band = Structure { kind: Kind::Band, rows: 50, a: 3, b: 0, drawn: false };
         assert_eq!(level_count(band), 50.0);
         assert_eq!(level_count(shrunk(Structure { rows: 1000, a: 10, ..cube }, 216)), 16.0);
+        // A column of 64 planes of 8 by 8: 7 and 7 levels more than it is high.
+        let large = Structure { rows: 8_000_000, a: 200, ..cube };
+        assert_eq!(level_count(alike(large, 4096)), 64.0 + 2.0 * 7.0);
+        assert_eq!(alike(large, CUBE), shrunk(large, CUBE));
+        // As many groups, and lines of a plane.
+        let groups = Structure { kind: Kind::Groups, rows: 3000, a: 1000, b: 4, drawn: false };
+        assert_eq!(level_count(alike(groups, 300)), level_count(groups));
+        let plane = Structure { kind: Kind::Plane, a: 1500, ..groups };
+        assert_eq!((alike(plane, 900).a, alike(plane, 5000)), (300, plane));
     }
 }

@@ -36,6 +36,8 @@ const FACTORED_BAND: [u32; 2] = [1 << 7, 1 << 8];
 /// The same where rows are sorted, by several blocks, and doublings of them at most.
 const ORDERED: [u32; 2] = [1 << 12, 1 << 13];
 const DOUBLINGS: u32 = 2;
+/// Rows of which an order is scaled from the largest of those.
+const MILLIONS: u32 = 1 << 21;
 /// The same where there are several right-hand sides.
 const MANY: [u32; 2] = [1 << 10, 1 << 11];
 
@@ -138,6 +140,16 @@ fn sorted(launches: &mut Vec<Counts>, [_, simulated, all]: [u32; 3]) {
     launches.splice(last..last, std::iter::repeat_n(pass, more));
 }
 
+/// Whether a launch of an analysis has a thread for each group of a level's rows.
+fn is_of_levels(kernel: &str) -> bool {
+    matches!(kernel, "sparse_warps" | "sparse_task_counts")
+}
+
+/// Whether it has a thread for each warp of a solution, or for each of its lanes.
+fn is_of_tasks(kernel: &str) -> bool {
+    matches!(kernel, "sparse_tasks" | "sparse_units")
+}
+
 /// Rows of the smaller structures that are ordered in the same way as one: as few as there can be.
 fn ordered_sizes(structure: Structure, has_way: bool, counting: &Counting) -> Result<[u32; 2], String> {
     let way = |rows| counting.facts(alike(structure, rows), false).map(|facts| facts.order());
@@ -182,7 +194,7 @@ pub fn count(
         _ if is_factor && is_long => FACTORED_BAND,
         _ if is_factor => BAND,
         Operation::SolveMany(_) | Operation::Apart => MANY,
-        _ if is_order => ordered_sizes(structure, operation == Operation::Prepare, counting)?,
+        _ if is_order => ordered_sizes(structure, operation, counting)?,
         Operation::Levels | Operation::NewMatrix | Operation::NewValues if is_long => BAND,
         Operation::Compress | Operation::SortRows if is_long => MANY,
         _ => WHOLE,
@@ -202,7 +214,7 @@ pub fn count(
     let [few, many] = smaller.map(|one| f64::from(one.rows));
     // Sums of an order's rows are of its levels, those of buckets of as many numbers as each of them has tiles.
     let all = [smaller[0], smaller[1], structure];
-    let mut keys = [0; 3];
+    let (mut keys, mut tasks) = ([0; 3], [0.0; 3]);
     let numbers = match operation {
         Operation::Order | Operation::Prepare => {
             let [few, many, all] =
@@ -212,6 +224,7 @@ pub fn count(
                 return Err(format!("{structure} is not ordered as smaller ones are").into());
             }
             keys = facts.each_ref().map(|one| one.keys());
+            tasks = facts.each_ref().map(|one| one.tasks().into());
             facts.map(|one| one.profile.levels.into())
         }
         Operation::Transpose(Transposition::Buckets) => {
@@ -224,7 +237,14 @@ pub fn count(
     let mut ways = HashMap::new();
     for (small, large) in of_small.iter().zip(&of_large) {
         let fixed = (small.blocks == large.blocks).then_some(large.blocks);
+        let is_growing = |[few, many, all]: [f64; 3]| few < many && many < all;
         let scaled = match numbers {
+            _ if is_order && is_of_tasks(&large.kernel) && is_growing(tasks) => {
+                scale((small, tasks[0]), (large, tasks[1]), tasks[2], None)?
+            }
+            levels if is_order && is_of_levels(&large.kernel) && is_growing(levels) => {
+                scale((small, levels[0]), (large, levels[1]), levels[2], None)?
+            }
             [few, many, all] if large.kernel.starts_with("scan") && few < many && many < all => {
                 let fixed = fixed.filter(|_| all < SCANNED);
                 scale((small, few), (large, many), all, fixed)?
