@@ -49,6 +49,8 @@ mod coverage;
 mod errors;
 #[path = "performance_model/factor.rs"]
 mod factor;
+#[path = "performance_model/facts.rs"]
+mod facts;
 #[path = "performance_model/gathers.rs"]
 mod gathers;
 #[path = "performance_model/level3.rs"]

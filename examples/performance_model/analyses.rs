@@ -1,5 +1,4 @@
-//! Analyses of triangles: what is known of a structure's rows, how long they wait for each other's levels, and what the
-//! host reads meanwhile.
+//! Analyses of triangles: how long rows wait for each other's levels, and what the host reads meanwhile.
 //!
 //! A warp asks for the levels of 32 rows' entries, a thread a row, four entries at a time from the far side on: what a
 //! lane lacks of four it waits for before it asks for the next, so that of long rows most are asked for while others
@@ -26,39 +25,22 @@ use gpu_examples::predicted::Counted;
 use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, Waits};
 use gpu_sparse::Algorithm;
-use gpu_sparse::plan::solve::Profile;
 
 use super::ahead::Ahead;
 use super::cases::Counting;
+use super::facts::walk;
 use super::operations::Operation;
 use super::solvers::resident;
 use super::sparse;
 use super::timing::Read;
 use super::waiting::waiting;
 
-/// Rows of which one says how the others are.
-const EACH: u32 = 61;
 /// Registers of a thread, as ptxas says of 9.0.
 const REGISTERS: u32 = 64;
-/// Rows of a warp, and of a block that does not walk.
+/// Rows of a warp.
 const WINDOW: u32 = 32;
-const BLOCK: u32 = 256;
-/// Threads of a block that walks through a line or a plane of a grid.
-const WALKING: u32 = 512;
 /// Entries that a lane asks for at a time.
 const ASKED: usize = 4;
-/// Classes of rows of a level: of 1, 2, 3–4, 5–8, 9–16, more entries, and of none.
-const CLASSES: usize = 7;
-/// Entries of the longest rows that are packed, and units of a warp.
-const LONGEST: u32 = 128;
-const UNITS: usize = 32;
-/// Units that are few enough however few entries there are.
-const FEW_UNITS: usize = 1 << 18;
-/// The most keys of which each tile of rows counts all.
-const FEW_KEYS: u32 = 256;
-/// The most groups that a block counts in shared memory.
-const MOST_COUNTERS: usize = 8192;
-
 /// Instructions of the kernel's parts, in the machine code for 9.0: what begins a window; the question for one entry,
 /// and for four; the end of a turn; what tells a chain's levels, beside its shuffles; the steps through a window.
 const BEGIN: f64 = 122.0;
@@ -73,147 +55,13 @@ const THROUGH: f64 = 32.0;
 /// Cycles that a warp sleeps after a turn in which none of its lanes got further: 40 ns at 1.98 GHz.
 const SLEEP: f64 = 79.0;
 
-/// What is known of a structure's rows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Facts {
-    /// As the library finds it.
-    pub profile: Profile,
-    /// Entries, the diagonal among them.
-    entries: usize,
-    /// Rows of each level and class.
-    groups: Vec<u32>,
-    /// The way through its levels, where it was asked for.
-    way: Way,
-}
-
 /// How long the levels of rows wait for each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Way {
+pub struct Way {
     /// Cycles until all are known.
     cycles: u32,
     /// Instructions of all warps, but for questions that are asked again.
     instructions: f64,
-}
-
-/// The class of a row with so many entries beside the diagonal.
-fn class(entries: u32) -> usize {
-    match entries {
-        0 => CLASSES - 1,
-        1 => 0,
-        2 => 1,
-        3..=4 => 2,
-        5..=8 => 3,
-        9..=16 => 4,
-        _ => 5,
-    }
-}
-
-impl Facts {
-    /// Those of all rows of a structure; the way through its levels only where it is asked for.
-    pub fn of(structure: Structure, counting: Option<&Counting>) -> Self {
-        let rows = structure.rows;
-        let walk = walk(structure);
-        let mut facts = Self {
-            profile: Profile { rows, stride: stride(structure), stored: rows, ..Profile::default() },
-            entries: rows as usize,
-            groups: Vec::new(),
-            way: Way::default(),
-        };
-        let is_linked = is_linked(structure);
-        let mut add = |row: u32, own: u32, columns: &[u32]| {
-            let profile = &mut facts.profile;
-            let count = columns.len() as u32;
-            profile.levels = profile.levels.max(own);
-            profile.longest = profile.longest.max(count);
-            facts.entries += columns.len();
-            let [near, aligned] = of_grid(row, columns, profile.stride, is_linked);
-            profile.near += near;
-            profile.aligned += aligned;
-            let group = CLASSES * (own as usize - 1) + class(count);
-            if facts.groups.len() <= group {
-                facts.groups.resize(CLASSES * own as usize, 0);
-            }
-            facts.groups[group] += 1;
-        };
-        let mut ahead = Ahead::sorted(structure);
-        if let Some(counting) = counting {
-            facts.way = longest(structure, walk, counting, &mut ahead, add);
-            return facts;
-        }
-        let mut levels = vec![0; rows as usize];
-        for row in 0..rows {
-            let columns = ahead.columns(row);
-            let own = columns.iter().map(|&column| levels[column as usize]).max().unwrap_or(0) + 1;
-            levels[row as usize] = own;
-            add(row, own, columns);
-        }
-        facts
-    }
-
-    /// Keys of the rows' order: of each level as many as its classes up to the longest row's, and one for rows without
-    /// entries.
-    pub fn keys(&self) -> u32 {
-        let classes = if self.profile.longest == 0 { 1 } else { class(self.profile.longest) as u32 + 2 };
-        classes * self.profile.levels
-    }
-
-    /// In which way rows are ordered: whether each tile of them counts all keys, and whether a block counts all groups in
-    /// shared memory.
-    pub fn order(&self) -> [bool; 2] {
-        [self.keys() <= FEW_KEYS, CLASSES * self.profile.levels as usize <= MOST_COUNTERS]
-    }
-
-    /// Warps that solve systems with ordered rows.
-    pub fn tasks(&self) -> u32 {
-        let widest = match self.profile.longest {
-            0..=32 => 8,
-            33..=64 => 16,
-            _ => 32,
-        };
-        let lanes = [1, 1, 1, 2, 4, widest, 1];
-        self.groups.iter().zip(lanes.iter().cycle()).map(|(rows, lanes)| rows.div_ceil(32 / lanes)).sum()
-    }
-
-    /// Whether the ordered rows' columns are kept a second time.
-    fn is_packed(&self) -> bool {
-        let units = self.tasks() as usize * UNITS;
-        self.profile.longest <= LONGEST && units <= self.entries.max(FEW_UNITS)
-    }
-}
-
-/// How far the farthest entry of the last row is from its diagonal.
-fn stride(structure: Structure) -> u32 {
-    let mut columns = Vec::new();
-    structure.columns(structure.rows - 1, &mut columns);
-    structure.rows - 1 - columns[0]
-}
-
-/// Whether the row with the number of that distance waits for the one before: lines of a grid begin without it.
-fn is_linked(structure: Structure) -> bool {
-    let (stride, mut columns) = (stride(structure), Vec::new());
-    structure.columns(stride, &mut columns);
-    columns.len() > 1 && columns[columns.len() - 2] + 1 == stride
-}
-
-/// Whether a row waits for one of its block, and whether its farthest entry is as far as the last row's: 1 or 0.
-fn of_grid(row: u32, columns: &[u32], stride: u32, is_linked: bool) -> [u32; 2] {
-    let (Some(first), Some(last)) = (columns.first(), columns.last()) else { return [0; 2] };
-    [last / BLOCK == row / BLOCK, !is_linked && row - first == stride].map(u32::from)
-}
-
-/// Rows and threads of a block that finds levels. Of all rows 7 in 8, and half, are asked for; one in so many says so.
-fn walk(structure: Structure) -> (u32, u32) {
-    let (stride, is_linked, mut columns) = (stride(structure), is_linked(structure), Vec::new());
-    let each = if structure.rows < EACH * EACH { 1 } else { EACH };
-    let mut profile = Profile { rows: structure.rows, stride, ..Profile::default() };
-    for row in (0..structure.rows).step_by(each as usize) {
-        structure.columns(row, &mut columns);
-        columns.pop();
-        let [near, aligned] = of_grid(row, &columns, stride, is_linked);
-        profile.near += each * near;
-        profile.aligned += each * aligned;
-    }
-    if profile.is_grid() { (stride, WALKING) } else { (BLOCK, BLOCK) }
 }
 
 /// What an analysis for an algorithm counts: its levels, and the order of the rows and what else the solution needs.
@@ -332,7 +180,7 @@ fn shared(chunk: u32, threads: u32) -> Bytes {
 }
 
 /// The longest way through a structure's levels, by blocks as they are launched; each row is handed over in turn.
-fn longest(
+pub fn longest(
     structure: Structure,
     (chunk, threads): (u32, u32),
     counting: &Counting,
@@ -467,35 +315,6 @@ mod tests {
 
     fn structure(kind: Kind, rows: u32, a: u32) -> Structure {
         Structure { kind, rows, a, b: 0, drawn: false }
-    }
-
-    /// A plane of 2048 lines of 1024 points is a grid, and its levels are its diagonals: of the points of the first row
-    /// and column one waits for none, and the others for one.
-    #[test]
-    fn facts_are_those_of_all_rows() {
-        let plane = structure(Kind::Plane, 1 << 21, 1024);
-        let facts = Facts::of(plane, None);
-        let Profile { levels, longest, stride, stored, .. } = facts.profile;
-        assert_eq!((levels, longest, stride, stored), (1024 + 2047, 2, 1024, 1 << 21));
-        assert!(facts.profile.is_grid());
-        assert_eq!(facts.entries, 3 * (1 << 21) - 1024 - 2048);
-        let of_class = |class| facts.groups.iter().skip(class).step_by(CLASSES).sum::<u32>();
-        assert_eq!([6, 0, 1].map(of_class), [1, 1023 + 2047, 1023 * 2047]);
-        // Classes of none, one and two; levels of up to 1024 rows.
-        assert_eq!((facts.keys(), facts.order()), (3 * 3071, [false, false]));
-        assert_eq!((walk(plane), walk(structure(Kind::Band, 1 << 12, 3))), ((1024, 512), (256, 256)));
-    }
-
-    /// A level of 64 rows of none, and one of 64 rows of 7, two lanes each: two warps and four.
-    #[test]
-    fn warps_have_lanes_for_their_rows() {
-        let profile = Profile { rows: 128, levels: 2, longest: 7, ..Profile::default() };
-        let groups = vec![0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 64, 0, 0, 0];
-        let facts = Facts { profile, entries: 64 * 9, groups, way: Way::default() };
-        assert_eq!((facts.tasks(), facts.keys(), facts.order()), (6, 10, [true, true]));
-        assert!(facts.is_packed());
-        let long = Profile { longest: LONGEST + 1, ..profile };
-        assert!(!Facts { profile: long, ..facts }.is_packed());
     }
 
     const COSTS: Costs = Costs {

@@ -22,8 +22,8 @@ use gpu_sim::{Config, Report};
 
 use gpu_examples::predicted::{Counted, side_by_side};
 
-use super::analyses::Facts;
 use super::counter::Known;
+use super::facts::Facts;
 use super::registers::registers;
 use super::{product, steps};
 

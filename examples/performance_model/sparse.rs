@@ -151,7 +151,15 @@ fn is_of_tasks(kernel: &str) -> bool {
 }
 
 /// Rows of the smaller structures that are ordered in the same way as one: as few as there can be.
-fn ordered_sizes(structure: Structure, has_way: bool, counting: &Counting) -> Result<[u32; 2], String> {
+fn ordered_sizes(
+    structure: Structure,
+    operation: Operation,
+    counting: &Counting,
+) -> Result<[u32; 2], String> {
+    if operation == Operation::Order && structure.rows > MILLIONS {
+        return Ok(ORDERED.map(|rows| rows << DOUBLINGS));
+    }
+    let has_way = operation == Operation::Prepare;
     let way = |rows| counting.facts(alike(structure, rows), false).map(|facts| facts.order());
     let (mut sizes, of_all) = (ORDERED, counting.facts(structure, has_way)?.order());
     for _ in 0..DOUBLINGS {
