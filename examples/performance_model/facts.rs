@@ -100,8 +100,8 @@ impl Facts {
         classes * self.profile.levels
     }
 
-    /// In which way rows are ordered: whether each tile of them counts all keys, and whether a block counts all groups in
-    /// shared memory.
+    /// In which way rows are ordered: whether each tile of them counts all keys, and whether a block counts all groups
+    /// in shared memory.
     pub fn order(&self) -> [bool; 2] {
         [self.keys() <= FEW_KEYS, CLASSES * self.profile.levels as usize <= MOST_COUNTERS]
     }
