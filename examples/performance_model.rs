@@ -35,6 +35,8 @@ mod ahead;
 mod analyses;
 #[path = "performance_model/batched.rs"]
 mod batched;
+#[path = "performance_model/calls.rs"]
+mod calls;
 #[path = "performance_model/cases.rs"]
 mod cases;
 #[path = "performance_model/changed.rs"]
@@ -75,6 +77,8 @@ mod registers;
 mod renewals;
 #[path = "performance_model/report.rs"]
 mod report;
+#[path = "performance_model/scaling.rs"]
+mod scaling;
 #[path = "performance_model/shapes.rs"]
 mod shapes;
 #[path = "performance_model/skyline.rs"]
@@ -83,6 +87,8 @@ mod skyline;
 mod solvers;
 #[path = "performance_model/sorting.rs"]
 mod sorting;
+#[path = "performance_model/sources.rs"]
+mod sources;
 #[path = "performance_model/sparse.rs"]
 mod sparse;
 #[path = "performance_model/steps.rs"]
@@ -147,7 +153,7 @@ struct Options {
     device: Vec<String>,
     /// Time what is asked for on the GPU at hand, in place of the times in benches/results: variants at the sizes of
     /// their tables, on one input again and again; the benchmarks' cases as bench-gpu does, on inputs in turn. Where
-    /// there is no GPU that is an error
+    /// there is no GPU that is an error. Calls that no program times are left out
     #[arg(long, conflicts_with = "measured")]
     measure: bool,
     /// Print what was timed and stop, without predicting anything: with `--json` lines for benches/results
@@ -167,6 +173,9 @@ struct Options {
     /// cores, batches by starts, factors, bands, updates, triangular systems, sparse matrices
     #[arg(long)]
     no_shapes: bool,
+    /// Leave out the calls that no program times, of which the times are predicted only
+    #[arg(long)]
+    no_calls: bool,
     /// Only the first of so many kernels each, or of shapes of the table of `gemm`: less to simulate
     #[arg(long, value_name = "N", default_value = "1")]
     every: NonZeroUsize,
@@ -246,6 +255,9 @@ fn run(options: &Options, counters: &mut Vec<Counter>, to: &mut Output<'_>) -> R
     let mut kernels = kernels(&options.kernel)?;
     kernels.retain(|kernel| !options.variants || matches!(kernel, Kernel::Subject(_)));
     kernels.retain(|kernel| !options.no_shapes || !matches!(kernel, Kernel::Shape(_)));
+    // Nothing is known of them that predictions could be set beside.
+    let without = options.no_calls || options.measured || options.kernel.is_empty() && options.measure;
+    kernels.retain(|kernel| !without || !matches!(kernel, Kernel::Call(_)));
     // Cases that are measured only where they are asked for.
     let is_long = |kernel: &Kernel| matches!(kernel, Kernel::Case(case) if case.is_long());
     kernels.retain(|kernel| !(options.measure && options.kernel.is_empty() && is_long(kernel)));

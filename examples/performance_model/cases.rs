@@ -25,6 +25,7 @@ use gpu_examples::predicted::{Counted, side_by_side};
 use super::counter::Known;
 use super::facts::Facts;
 use super::registers::registers;
+use super::scaling::{in_cache, read_once, scaled_launches};
 use super::{product, steps};
 
 /// Elements that are simulated at most; counts of more are scaled from those of as many and of half of them.
@@ -299,13 +300,7 @@ impl Counting {
             }
             _ => self.scaled_from(case, most, None)?,
         };
-        if bytes <= self.l2.0 {
-            for launches in [&mut counted.launches, &mut counted.smaller] {
-                for launch in launches.iter_mut().skip(1) {
-                    *launch = launch.clone().cached();
-                }
-            }
-        }
+        in_cache(&mut counted, Bytes(bytes), self.l2);
         Ok((counted, bytes))
     }
 
@@ -337,12 +332,7 @@ impl Counting {
             _ => BLOCKS,
         };
         let (mut counted, bytes) = self.scaled_from(case, most, Some(blocks))?;
-        for launches in [&mut counted.launches, &mut counted.smaller] {
-            if let [launch] = &mut launches[..] {
-                let read = (bytes - launch.memory_written.0).max(0.0);
-                launch.memory_read = Bytes(launch.memory_read.0.min(read));
-            }
-        }
+        read_once(&mut counted, Bytes(bytes));
         Ok((counted, bytes))
     }
 
@@ -399,31 +389,10 @@ impl Counting {
                     self.simulate(part, sample, units)
                 })
             })?;
-        if of_small.len() != of_large.len() {
-            let [small, large] = [small, large].map(Case::name);
-            return Err(format!("{small} and {large} differ in their launches").into());
-        }
-        let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: large.elements() };
-        let growth = large.elements() as f64 / small.elements() as f64;
-        for (of_small, of_large) in of_small.iter().zip(&of_large) {
-            if growing && stops_growing(of_small.blocks, of_large.blocks, growth) {
-                return Err(
-                    format!("the grid of {} stops growing before {}", of_large.kernel, large.name()).into()
-                );
-            }
-            // A grid that is the same for both does not grow.
-            let fixed = (of_small.blocks == of_large.blocks).then_some(of_large.blocks);
-            let (of_small, of_large) =
-                ((of_small, small.elements() as f64), (of_large, large.elements() as f64));
-            counted.push_scaled(of_small, of_large, case.elements() as f64, fixed)?;
-        }
+        let elements = [small.elements(), large.elements()];
+        let counted = scaled_launches([&of_small, &of_large], elements, case.elements(), growing)?;
         Ok((counted, bytes as f64 * case.elements() as f64 / large.elements() as f64))
     }
-}
-
-/// Whether a grid of more than a few blocks becomes larger, but by much less than the work.
-pub fn stops_growing(small: u64, large: u64, growth: f64) -> bool {
-    small >= 32 && large > small && (large as f64) < 0.95 * growth * small as f64
 }
 
 #[cfg(test)]

@@ -82,6 +82,7 @@ impl Counter {
                 (counted, Demand { operations: operations(case), bytes: vec![Bytes(bytes)] })
             }
             Kernel::Shape(shape) => (shape.count(&self.counting)?, shape.demand()),
+            Kernel::Call(call) => (call.count(size, &self.counting)?, call.demand(size)),
         };
         // With what was known already, as if all had been simulated for this kernel alone.
         let [known, known_cpu] = self.counting.known_seconds();

@@ -14,99 +14,33 @@ use gpu_model::units::Seconds;
 use serde::Deserialize;
 
 use super::changed::moment;
+use super::calls::{self, Call};
 use super::quantile;
 use super::shapes::{self, Shape as Shaped, Time};
-
-macro_rules! results {
-    ($device:literal: $($file:literal),* $(,)?) => {
-        &[$(include_str!(concat!("../../benches/results/nvidia-", $device, "-2026-11-", $file, ".jsonl"))),*]
-    };
-}
+pub use super::sources::SOURCES;
 
 /// A device's results.
 pub struct Source {
     /// What gpu-model and the simulator call it.
     pub device: &'static str,
     /// The textbook's transpositions.
-    variants: &'static [&'static str],
+    pub variants: &'static [&'static str],
     /// The fast transposition and the fast sums, with the present kernels.
-    fast: &'static [&'static str],
+    pub fast: &'static [&'static str],
     /// The benchmarks' cases, of inputs in turn: those of inputs in the cache (`warm`) and of programs with shapes of
     /// their own are not among them.
     pub cases: &'static [&'static str],
     /// What `--measure` printed: of these, what the others do not have.
-    measured: &'static [&'static str],
+    pub measured: &'static [&'static str],
     /// What `calibrate` measured.
     pub calibration: &'static [&'static str],
     /// The shapes of programs of their own.
-    shapes: &'static [&'static str],
+    pub shapes: &'static [&'static str],
     /// Of each kernel of `gemm`, at many shapes.
     pub tiles: Option<&'static str>,
     /// What was measured, once it was read.
-    known: OnceLock<Vec<Measured>>,
+    pub known: OnceLock<Vec<Measured>>,
 }
-
-/// All devices that there are results of.
-pub static SOURCES: [Source; 2] = [
-    Source {
-        device: "h200",
-        variants: results!("h200": "21-variants"),
-        fast: results!("h200": "22-small-kernels"),
-        cases: results![
-            "h200":
-            "21",
-            "21-reduce",
-            "21-scan-linalg",
-            "21-segments-scan",
-            "21-transpose",
-            "22",
-            "22-rows",
-            "22-second",
-            "22-small-kernels",
-            "22-third",
-            "23",
-        ],
-        measured: results!("h200": "27-subjects"),
-        calibration: results!("h200": "23-calibration"),
-        shapes: results![
-            "h200":
-            "23-shapes",
-            "25",
-            "26",
-            "26-tensor",
-            "27",
-            "27-aligned",
-            "27-large",
-            "27-batches",
-            "28", "28-sparse", "28-small",
-        ],
-        tiles: None,
-        known: OnceLock::new(),
-    },
-    Source {
-        device: "h100",
-        variants: results!("h100": "25-variants"),
-        fast: results!("h100": "25-model"),
-        cases: results!("h100": "25-model"),
-        measured: results!("h100": "25-subjects"),
-        calibration: results!("h100": "25-calibration"),
-        shapes: results![
-            "h100":
-            "25",
-            "25-tiles",
-            "25-skyline",
-            "26-tensor",
-            "27-tf32",
-            "27-dependent",
-            "27-aligned",
-            "27-large",
-            "27-batches",
-            "28", "28-sparse",
-        ],
-        tiles: Some(include_str!("../../benches/results/nvidia-h100-2026-11-27-large-kernels.jsonl")),
-        known: OnceLock::new(),
-    },
-];
 
 /// What runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,6 +51,8 @@ pub enum Kernel {
     Case(Case),
     /// A shape of a program of its own.
     Shape(Shaped),
+    /// A public function that no program times.
+    Call(&'static Call),
 }
 
 impl Kernel {
@@ -126,6 +62,7 @@ impl Kernel {
             Self::Subject(subject) => subject.to_string(),
             Self::Case(case) => case.name(),
             Self::Shape(shape) => shape.name(),
+            Self::Call(call) => call.name.clone(),
         }
     }
 
@@ -140,6 +77,7 @@ impl Kernel {
             Self::Subject(subject) => matches!(subject, Subject::SumOf(_)),
             Self::Case(case) => is_held_out(case),
             Self::Shape(_) => return Role::Shape,
+            Self::Call(_) => return Role::Later,
         };
         if held_out { Role::HeldOut } else { Role::Seen }
     }
@@ -197,6 +135,7 @@ impl Measured {
             Kernel::Subject(subject) => subject.usual_size(),
             Kernel::Case(case) => case.elements(),
             Kernel::Shape(shape) => shape.size(),
+            Kernel::Call(call) => call.size,
         };
         let of_later = Self::new(kernel, size, (0.0, u64::MAX), false);
         Self { microseconds: None, role: Role::Later, ..of_later }
@@ -374,8 +313,9 @@ fn is_subject(case: Case) -> bool {
 pub fn kernels(names: &[String]) -> Result<Vec<Kernel>, String> {
     let subjects = Subject::all().into_iter().map(Kernel::Subject);
     let cases = cases_of_ours().filter(|case| !is_subject(*case)).map(Kernel::Case);
-    let all: Vec<Kernel> =
-        subjects.chain(cases).chain(Shaped::all().into_iter().map(Kernel::Shape)).collect();
+    let shapes = Shaped::all().into_iter().map(Kernel::Shape);
+    let calls = calls::all().iter().map(Kernel::Call);
+    let all: Vec<Kernel> = subjects.chain(cases).chain(shapes).chain(calls).collect();
     let mut chosen = vec![names.is_empty(); all.len()];
     for name in names {
         let mut found = false;
@@ -440,14 +380,15 @@ mod tests {
         }
     }
 
-    /// Of all that there is only steps of `f64` on a plane were not measured; the transposition was, of four sizes.
+    /// Of all cases and variants only steps of `f64` on a plane were not measured; the transposition was, of four sizes.
     #[test]
     fn rows_are_those_of_the_names_with_a_time_or_without() {
         let measured = SOURCES[0].measured().expect("results are results");
         let of = |name: &str| rows(&kernels(&[name.to_owned()]).expect("it is there"), measured.clone());
         let all = rows(&kernels(&[]).expect("all are there"), measured.clone());
-        let is_without =
-            |row: &&Measured| row.microseconds.is_none() && !matches!(row.kernel, Kernel::Shape(_));
+        let is_without = |row: &&Measured| {
+            row.microseconds.is_none() && !matches!(row.kernel, Kernel::Shape(_) | Kernel::Call(_))
+        };
         let without: Vec<String> = all.iter().filter(is_without).map(|row| row.kernel.name()).collect();
         assert_eq!(without, ["heat/f64/16384x16384"]);
         let [heat] = &of("heat/f64")[..] else { panic!("there is one") };

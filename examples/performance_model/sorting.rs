@@ -8,7 +8,8 @@ use gpu_examples::predicted::{Counted, side_by_side};
 use gpu_model::waves::{Counts, simulated};
 use gpu_sort::TopK;
 
-use super::cases::{Counting, stops_growing};
+use super::cases::Counting;
+use super::scaling::stops_growing;
 
 /// Elements that are simulated at most; counts of more are scaled from those of as many and of half of them.
 const SIMULATED: usize = 1 << 16;

@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Device, Scratch, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
-use super::segments::rows_into;
+use super::segments::{expect_outputs, rows_into};
 use crate::axis::Along;
 use crate::instance::AlongColumns;
 use crate::instance::Segmented;
@@ -81,14 +81,11 @@ pub fn reduce_axis_into<'a, 'b, R: Segmented + AlongColumns>(
     let input = input.into();
     let output = output.into();
     let along = checked::<R>(&input, shape, axis)?;
-    let expected = along.results() * R::OUTPUTS as usize;
-    if output.len() != expected {
-        return Err(Error::OutputLength { what: R::NAME, expected, actual: output.len() });
-    }
+    expect_outputs::<R>(along.results(), output.len())?;
     enqueue::<R>(stream, input, along, output, scratch)
 }
 
-fn checked<R: Reduction<Item: Operand>>(
+pub(super) fn checked<R: Reduction<Item: Operand>>(
     input: &<R::Item as Operand>::Views<'_>,
     shape: &[usize],
     axis: usize,
@@ -105,12 +102,7 @@ fn enqueue<R: Segmented + AlongColumns>(
     mut output: ViewMut<'_, R::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    scratch.expect(stream, R::NAME, with_partials(along.scratch_words::<R>()))?;
-    let devices: [&Device; 2] = R::Item::devices(&input);
-    for device in devices {
-        stream.expect("input of a reduction", device)?;
-    }
-    stream.expect("output of a reduction", output.device())?;
+    expect::<R>(stream, &input, along, &output, scratch)?;
     if let (Some(slices), Some(output)) = (R::Item::slices(&input), output.as_mut_slice()) {
         return reference::reduce_axis::<R, _>(slices, [along.outer, along.len, along.inner], output);
     }
@@ -121,4 +113,20 @@ fn enqueue<R: Segmented + AlongColumns>(
         Some(rows) => rows_into::<R>(stream, &input, &rows?, output, scratch),
         None => launch::reduce_columns::<R>(stream, &input, along, output, scratch),
     }
+}
+
+/// Whether all that a launch needs is there and on the stream's device.
+pub(super) fn expect<R: Segmented + AlongColumns>(
+    stream: &Stream,
+    input: &<R::Item as Operand>::Views<'_>,
+    along: Along,
+    output: &ViewMut<'_, R::Output>,
+    scratch: &Scratch,
+) -> Result<(), Error> {
+    scratch.expect(stream, R::NAME, with_partials(along.scratch_words::<R>()))?;
+    let devices: [&Device; 2] = R::Item::devices(input);
+    for device in devices {
+        stream.expect("input of a reduction", device)?;
+    }
+    stream.expect("output of a reduction", output.device())
 }

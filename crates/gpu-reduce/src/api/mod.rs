@@ -1,6 +1,7 @@
 //! Validate, plan, launch.
 
 mod axis;
+pub mod launched;
 pub(crate) mod mean;
 mod named;
 mod parts;
@@ -82,23 +83,33 @@ pub fn reduce_into<'a, 'b, R: Instance>(
 ) -> Result<(), Error> {
     let input = input.into();
     let mut output = output.into();
-    let len = R::Item::len(&input, R::NAME)?;
+    let (len, plan) = checked::<R>(stream, &input, &output, scratch)?;
+    if let (Some(slices), Some(output)) = (R::Item::slices(&input), output.as_mut_slice()) {
+        return reference::reduce::<R, _>(slices, output);
+    }
+    launch::reduce::<R>(stream, &input, len, plan, output, scratch)
+}
+
+/// Elements of the input and the plan for them, if all that a launch needs is there and on the stream's device.
+fn checked<R: Instance>(
+    stream: &Stream,
+    input: &<R::Item as Operand>::Views<'_>,
+    output: &ViewMut<'_, R::Output>,
+    scratch: &Scratch,
+) -> Result<(usize, Plan), Error> {
+    let len = R::Item::len(input, R::NAME)?;
     expect_outputs::<R>(output.len())?;
     if len == 0 && R::EMPTY.is_none() {
         return Err(Error::Empty { what: R::NAME });
     }
     let plan = Plan::checked::<R>(len)?;
     scratch.expect(stream, R::NAME, with_partials(plan.scratch_words()))?;
-    let devices: [&Device; 2] = R::Item::devices(&input);
+    let devices: [&Device; 2] = R::Item::devices(input);
     for device in devices {
         stream.expect("input of a reduction", device)?;
     }
     stream.expect("output of a reduction", output.device())?;
-
-    if let (Some(slices), Some(output)) = (R::Item::slices(&input), output.as_mut_slice()) {
-        return reference::reduce::<R, _>(slices, output);
-    }
-    launch::reduce::<R>(stream, &input, len, plan, output, scratch)
+    Ok((len, plan))
 }
 
 fn expect_outputs<R: Reduction>(actual: usize) -> Result<(), Error> {

@@ -80,15 +80,18 @@ pub fn reduce_segments_into<'a, 's, 'b, R: Segmented>(
     let input = input.into();
     let output = output.into();
     let (len, segments) = checked::<R>(&input, segments.into())?;
-    let expected = segments.count * R::OUTPUTS as usize;
-    if output.len() != expected {
-        return Err(Error::OutputLength { what: R::NAME, expected, actual: output.len() });
-    }
+    expect_outputs::<R>(segments.count, output.len())?;
     enqueue::<R>(stream, &input, len, &segments, output, scratch)
 }
 
+/// Whether the output has the results of so many segments.
+pub(super) fn expect_outputs<R: Reduction>(segments: usize, actual: usize) -> Result<(), Error> {
+    let expected = segments * R::OUTPUTS as usize;
+    if actual == expected { Ok(()) } else { Err(Error::OutputLength { what: R::NAME, expected, actual }) }
+}
+
 /// Elements of the input and where its segments are, if they are its and have results.
-fn checked<'s, R: Reduction<Item: Operand>>(
+pub(super) fn checked<'s, R: Reduction<Item: Operand>>(
     input: &<R::Item as Operand>::Views<'_>,
     segments: Segments<'s>,
 ) -> Result<(usize, Places<'s>), Error> {
@@ -120,6 +123,25 @@ fn enqueue<R: Segmented>(
     mut output: ViewMut<'_, R::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
+    expect::<R>(stream, input, len, segments, &output, scratch)?;
+    if let (Some(slices), Some(output)) = (R::Item::slices(input), output.as_mut_slice()) {
+        return reference::reduce_segments::<R, _>(slices, &segments.to_vec()?, output);
+    }
+    if segments.count == 0 {
+        return Ok(());
+    }
+    launch::reduce_segments::<R>(stream, input, len, segments, output, scratch)
+}
+
+/// Whether all that a launch needs is there and on the stream's device.
+pub(super) fn expect<R: Segmented>(
+    stream: &Stream,
+    input: &<R::Item as Operand>::Views<'_>,
+    len: usize,
+    segments: &Places<'_>,
+    output: &ViewMut<'_, R::Output>,
+    scratch: &Scratch,
+) -> Result<(), Error> {
     scratch.expect(stream, R::NAME, with_partials(segments_scratch_words::<R>(len)))?;
     let devices: [&Device; 2] = R::Item::devices(input);
     for device in devices {
@@ -128,12 +150,5 @@ fn enqueue<R: Segmented>(
     if let Some(offsets) = segments.offsets {
         stream.expect("offsets of segments", offsets.device())?;
     }
-    stream.expect("output of a reduction", output.device())?;
-    if let (Some(slices), Some(output)) = (R::Item::slices(input), output.as_mut_slice()) {
-        return reference::reduce_segments::<R, _>(slices, &segments.to_vec()?, output);
-    }
-    if segments.count == 0 {
-        return Ok(());
-    }
-    launch::reduce_segments::<R>(stream, input, len, segments, output, scratch)
+    stream.expect("output of a reduction", output.device())
 }

@@ -1,5 +1,6 @@
 //! Validate, plan, launch.
 
+pub mod launched;
 mod named;
 
 pub use named::*;

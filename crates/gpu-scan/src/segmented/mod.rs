@@ -144,7 +144,7 @@ pub fn scan_segments_in_place<'a, 's, S: Segmented<Output = <S as Scan>::Item>>(
 }
 
 /// The plan, if the segments are those of `len` elements on the stream's device and the scratch memory suffices.
-fn checked<S: Scan>(
+pub(crate) fn checked<S: Scan>(
     stream: &Stream,
     segments: Segments<'_>,
     len: usize,
