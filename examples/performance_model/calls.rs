@@ -7,8 +7,12 @@
 
 #[path = "calls/arrays.rs"]
 mod arrays;
+#[path = "calls/factors.rs"]
+mod factors;
 #[path = "calls/filters.rs"]
 mod filters;
+#[path = "calls/linalg.rs"]
+mod linalg;
 #[path = "calls/reduce.rs"]
 mod reduce;
 #[path = "calls/scan.rs"]
@@ -211,7 +215,7 @@ pub fn all() -> &'static [Call] {
     static ALL: OnceLock<Vec<Call>> = OnceLock::new();
     ALL.get_or_init(|| {
         let of_arrays = [reduce::all(), scan::all(), sorts::all(), arrays::all()];
-        let others = [filters::all(), stencils::all()];
+        let others = [filters::all(), stencils::all(), linalg::all(), factors::all()];
         of_arrays.into_iter().chain(others).flatten().collect()
     })
 }
@@ -271,4 +275,67 @@ fn snake(operator: &str, of: &str) -> [String; 2] {
     // Sums of 16 bits are the same function's.
     let name = name.strip_prefix("half_").unwrap_or(&name).to_owned();
     [name, of.replace(' ', "")]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::tests::with_counters;
+    use super::super::{coverage, recorded};
+    use super::*;
+
+    #[test]
+    fn each_row_has_a_name_of_its_own() {
+        let rows = recorded::kernels(&[]).expect("all are there");
+        let names: BTreeSet<String> = rows.iter().map(|row| row.name()).collect();
+        assert_eq!(names.len(), rows.len());
+        assert!(all().iter().all(|call| names.contains(&call.name)) && all().len() > 400, "{}", all().len());
+        for Call { name, size, bytes, operations, part, .. } in all() {
+            assert!(*bytes > 0.0 && *operations >= 0.0 && *size >= part.elements, "{name}");
+        }
+    }
+
+    /// Each call is there for a kernel that no other row launches.
+    #[test]
+    fn none_is_superfluous() {
+        let rows: BTreeSet<&str> = coverage::predicted().into_values().collect();
+        let without: Vec<&str> =
+            all().iter().map(|call| call.name.as_str()).filter(|name| !rows.contains(name)).collect();
+        assert!(without.is_empty(), "{without:?}");
+    }
+
+    /// Of as many elements as are simulated nothing is scaled, and what is scaled to as many is the same.
+    #[test]
+    fn what_is_simulated_itself_is_its_scaled_counts() {
+        let h200 = gpu_model::Device::by_name("h200").expect("it is described");
+        let call = all().iter().find(|call| call.name == "select_flagged/u8").expect("there is one");
+        let elements = call.part.elements;
+        let [counted, scaled] = with_counters(|counters| {
+            let counter = crate::counter(counters, &recorded::SOURCES[0], &h200).expect("it was measured");
+            let counted = call.count(elements, counter.counting()).expect("it is simulated");
+            let scaled = call.scaled(elements, elements, true, counter.counting());
+            [counted, scaled.expect("its launches are the same")]
+        });
+        assert_eq!((counted.simulated, scaled.simulated), (elements, elements));
+        assert_eq!(counted.launches.len(), scaled.launches.len());
+        for (one, other) in counted.launches.iter().zip(&scaled.launches) {
+            assert_eq!((&one.kernel, one.blocks, one.threads), (&other.kernel, other.blocks, other.threads));
+            let of = |counts: &Counts| {
+                let instructions = counts.instructions.all();
+                [counts.memory_read.0, counts.memory_written.0, counts.lines, counts.lines_written, instructions]
+            };
+            for (one, other) in of(one).into_iter().zip(of(other)) {
+                assert!((one - other).abs() <= 1e-9 * one.abs(), "{one} is scaled to {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_functions() {
+        assert_eq!(snake("SumOfSquares", "u8"), ["sum_of_squares", "u8"]);
+        assert_eq!(snake("HalfNormL2", " f16"), ["norm_l2", "f16"]);
+        assert_eq!(sides(1 << 20), [1024, 1024]);
+        assert_eq!(sides(1 << 15), [128, 256]);
+    }
 }

@@ -287,6 +287,27 @@ fn what_no_program_times_is_predicted() {
     }
 }
 
+/// A call that no program times is predicted, which is said, and left out where only what was measured is asked for.
+#[test]
+fn calls_are_predicted_only() {
+    let text = run(&["--kernel", "swap/f32"]);
+    assert!(text.contains("1 of these was not measured on an H200 SXM: predicted only"), "{text}");
+    let lines = json(&["--json", "--device", "h200", "--kernel", "swap/f32"]);
+    let [row, errors] = &lines[..] else { panic!("{lines:?}") };
+    assert!(row["measured_microseconds"].is_null() && row["error"].is_null(), "{row}");
+    assert_eq!(row["kernels"], serde_json::json!(["linalg_swap_f32"]), "{row}");
+    // Two arrays of 2^24 floats are read and written: 256 MiB, at no more than 4.8 TB/s.
+    let time = row["predicted_microseconds"].as_f64().expect("a time");
+    assert!((56.0..200.0).contains(&time), "{row}");
+    assert_eq!((&errors["not_measured"], &errors["later_rows"]), (&1.into(), &0.into()));
+    let lines = json(&["--json", "--measured", "--kernel", "swap/f32,sum_of/u8"]);
+    assert!(lines.len() > 1 && lines.iter().all(|line| line["kernel"] != "swap/f32"), "{lines:?}");
+    for arguments in [&["--kernel", "swap/f32", "--measured"], &["--kernel", "swap/f32", "--no-calls"]] {
+        let error = start(arguments).result.expect_err("there is nothing left");
+        assert!(error.contains("no measured row"), "{error}");
+    }
+}
+
 /// Every kernel of the workspace is predicted, or there is a reason. In a release all rows that are said to predict one
 /// are run.
 #[test]
@@ -353,6 +374,7 @@ fn a_user_is_told_what_there_is() {
         "--commit",
         "--tiles",
         "--no-shapes",
+        "--no-calls",
         "--every",
     ]) {
         assert!(help.contains(option), "{option} is missing from\n{help}");
