@@ -1,280 +1,183 @@
-//! Calls: public functions on inputs of one size that no program times.
+//! Calls: public functions that no program times (crate gpu-calls), and products on the tensor cores by kernels that no
+//! plan takes for the programs' shapes.
 //!
-//! They launch the kernels that no variant, case or shape does: other operators and types, filters of other widths,
-//! shapes for which a plan takes another kernel. There is nothing to set the predictions beside, so they are predicted
-//! only. A call is counted like a case of the benchmarks: launched in the simulator in two small sizes, all blocks or,
-//! where they do not wait for each other, a few of them, and scaled.
-
-#[path = "calls/arrays.rs"]
-mod arrays;
-#[path = "calls/factors.rs"]
-mod factors;
-#[path = "calls/filters.rs"]
-mod filters;
-#[path = "calls/linalg.rs"]
-mod linalg;
-#[path = "calls/reduce.rs"]
-mod reduce;
-#[path = "calls/scan.rs"]
-mod scan;
-#[path = "calls/sorts.rs"]
-mod sorts;
-#[path = "calls/stencils.rs"]
-mod stencils;
+//! There is nothing to set the predictions beside, so they are predicted only. A call is counted like a case of the
+//! benchmarks: launched in the simulator in two small sizes, all blocks or, where they do not wait for each other, a few
+//! of them, and scaled.
 
 use std::error::Error;
-use std::fmt;
 use std::sync::OnceLock;
 
-use gpu_benches::data::hash;
+use gpu_benches::tensor::{Shape, measure};
+pub use gpu_calls::Call;
+use gpu_calls::{Part, Run};
 use gpu_core::Device;
 use gpu_examples::predicted::{Counted, side_by_side};
+use gpu_linalg::variants::TensorVariant;
 use gpu_model::literature::roofline::Demand;
 use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, simulated};
 use gpu_sim::Config;
-use gpu_std::half::{bf16, f16};
 
 use super::cases::Counting;
 use super::scaling::{in_cache, read_once, scaled_launches};
+use super::tensor::MMA;
 
-/// Elements of a usual call: more than the whole of a GPU takes at once.
-const USUAL: usize = 1 << 24;
+/// What any implementation of so many elements has to do.
+pub fn demand(call: &Call, size: usize) -> Demand {
+    let of = |each: f64| each * size as f64;
+    Demand { operations: of(call.operations), bytes: vec![Bytes(of(call.bytes))] }
+}
 
-/// What a call does once its inputs are there, and where its results go.
-type Run = Box<dyn FnMut() -> Result<(), Box<dyn Error>>>;
-
-/// Its inputs of so many elements on a device.
-type Ready = dyn Fn(&Device, usize) -> Result<Run, Box<dyn Error>> + Send + Sync;
-
-/// What is simulated of a call.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    /// Elements; the smaller one has a quarter. Of images both have the sides' ratio of the whole.
-    elements: usize,
-    /// How many blocks are simulated of it, where they do not wait for each other; else all.
+/// The launches of so many elements, of some or all of their blocks.
+fn simulate(
+    call: &Call,
+    size: usize,
     sample: Option<u32>,
-    /// Whether what a block takes depends on how many blocks there is room for: it is cut as the whole is on a device
-    /// of as small a part of the multiprocessors.
-    is_cut: bool,
-    /// With what goes through single units, where a matrix operation of a warp is so many operations of 16 bits.
-    units: Option<f64>,
+    multiprocessors: u32,
+    counting: &Counting,
+) -> Result<Vec<Counts>, String> {
+    let run = || -> Result<Vec<Counts>, Box<dyn Error>> {
+        let config = Config { sample, multiprocessors, ..simulated::config(counting.caches) };
+        let device = Device::simulator_with(config);
+        let mut run = call.ready(&device, size)?;
+        let simulator = device.as_simulator().ok_or("the simulator is a simulator")?;
+        // What is done once, before the first of many, is none of it.
+        drop((simulator.take_reports(), simulator.take_fills()));
+        run()?;
+        device.synchronize()?;
+        Ok(match call.part.units {
+            Some(mma) => counting.launched_by_units(&device, mma)?,
+            None => counting.launched(&device)?,
+        })
+    };
+    run().map_err(|error| format!("{} of {size}: {error}", call.name))
 }
 
-impl Part {
-    /// All blocks of so many elements.
-    const fn all(elements: usize) -> Self {
-        Self { elements, sample: None, is_cut: false, units: None }
-    }
-
-    /// So many blocks of a launch of so many elements.
-    const fn sample(elements: usize, blocks: u32) -> Self {
-        Self { sample: Some(blocks), ..Self::all(elements) }
-    }
-
-    /// As the whole is cut on a device of as small a part of the multiprocessors.
-    const fn cut(self) -> Self {
-        Self { is_cut: true, ..self }
-    }
-}
-
-/// A public function of a crate on inputs of one size.
-pub struct Call {
-    /// As `--kernel` takes it: the function, what is special, the type.
-    pub name: String,
-    /// Elements of a usual one.
-    pub size: usize,
-    /// Bytes that any implementation moves, of an element.
-    bytes: f64,
-    /// Operations of 32 bits that it takes at least, of an element.
-    operations: f64,
-    part: Part,
-    ready: Box<Ready>,
-}
-
-impl fmt::Debug for Call {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("name", &self.name).field("size", &self.size).finish_non_exhaustive()
-    }
-}
-
-/// There is one of each name.
-impl PartialEq for Call {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Call {
-    fn new(
-        name: String,
-        bytes: f64,
-        part: Part,
-        ready: impl Fn(&Device, usize) -> Result<Run, Box<dyn Error>> + Send + Sync + 'static,
-    ) -> Self {
-        Self { name, size: USUAL, bytes, operations: 0.0, part, ready: Box::new(ready) }
-    }
-
-    /// What any implementation of so many elements has to do.
-    pub fn demand(&self, size: usize) -> Demand {
-        let of = |each: f64| each * size as f64;
-        Demand { operations: of(self.operations), bytes: vec![Bytes(of(self.bytes))] }
-    }
-
-    /// The launches of so many elements, of some or all of their blocks.
-    fn simulate(
-        &self,
-        size: usize,
-        sample: Option<u32>,
-        multiprocessors: u32,
-        counting: &Counting,
-    ) -> Result<Vec<Counts>, String> {
-        let run = || -> Result<Vec<Counts>, Box<dyn Error>> {
-            let config = Config { sample, multiprocessors, ..simulated::config(counting.caches) };
-            let device = Device::simulator_with(config);
-            let mut run = (self.ready)(&device, size)?;
-            let simulator = device.as_simulator().ok_or("the simulator is a simulator")?;
-            // What is done once, before the first of many, is none of it.
-            drop((simulator.take_reports(), simulator.take_fills()));
-            run()?;
-            device.synchronize()?;
-            Ok(match self.part.units {
-                Some(mma) => counting.launched_by_units(&device, mma)?,
-                None => counting.launched(&device)?,
-            })
-        };
-        run().map_err(|error| format!("{} of {size}: {error}", self.name))
-    }
-
-    /// What so many elements count: simulated up to some size, scaled beyond.
-    ///
-    /// # Errors
-    /// Those of the simulator; launches that are others when there are fewer elements, so that nothing can be scaled.
-    pub fn count(&self, size: usize, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
-        let Part { elements, sample, .. } = self.part;
-        let mut counted = if size <= elements {
-            let all = Config::default().multiprocessors;
-            let launches = self.simulate(size, sample, all, counting)?;
-            Counted { smaller: launches.clone(), launches, simulated: size }
-        } else {
-            // From larger launches where smaller ones tell nothing of the whole.
-            let attempts = [(1, true), (4, true), (1, false)];
-            let all = attempts.into_iter().filter(|(larger, _)| size > larger * elements);
-            let mut found = Err("nothing was simulated".into());
-            for (larger, growing) in all {
-                found = self.scaled(size, larger * elements, growing, counting);
-                if found.is_ok() {
-                    break;
-                }
-            }
-            found?
-        };
-        let bytes = self.demand(size).bytes[0];
-        if sample.is_some() {
-            read_once(&mut counted, bytes);
-        }
-        in_cache(&mut counted, bytes, counting.l2);
-        // All operations are the longest launch's.
-        let longest = counted.launches.iter_mut();
-        let longest =
-            longest.max_by(|one, other| one.instructions.all().total_cmp(&other.instructions.all()));
-        if let Some(longest) = longest {
-            longest.operations = self.operations * size as f64;
-        }
-        Ok(counted)
-    }
-
-    /// As scaled from so many elements and a quarter of them.
-    fn scaled(
-        &self,
-        size: usize,
-        large: usize,
-        growing: bool,
-        counting: &Counting,
-    ) -> Result<Counted, Box<dyn Error>> {
-        let elements = [large / 4, large];
-        let [of_small, of_large] = side_by_side(elements, |part| {
-            self.simulate(part, self.part.sample, self.multiprocessors(part, size), counting)
-        })?;
-        scaled_launches([&of_small, &of_large], elements, size, growing)
-    }
-
-    /// The multiprocessors of the device on which a part of a call is simulated.
-    fn multiprocessors(&self, part: usize, of: usize) -> u32 {
+/// What so many elements count: simulated up to some size, scaled beyond.
+///
+/// # Errors
+/// Those of the simulator; launches that are others when there are fewer elements, so that nothing can be scaled.
+pub fn count(call: &Call, size: usize, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
+    let Part { elements, sample, .. } = call.part;
+    let mut counted = if size <= elements {
         let all = Config::default().multiprocessors;
-        if !self.part.is_cut {
-            return all;
+        let launches = simulate(call, size, sample, all, counting)?;
+        Counted { smaller: launches.clone(), launches, simulated: size }
+    } else {
+        // From larger launches where smaller ones tell nothing of the whole.
+        let attempts = [(1, true), (4, true), (1, false)];
+        let all = attempts.into_iter().filter(|(larger, _)| size > larger * elements);
+        let mut found = Err("nothing was simulated".into());
+        for (larger, growing) in all {
+            found = scaled(call, size, larger * elements, growing, counting);
+            if found.is_ok() {
+                break;
+            }
         }
-        // A cast saturates; there is one at least.
-        (f64::from(all) * part as f64 / of as f64).round().max(1.0) as u32
+        found?
+    };
+    let bytes = demand(call, size).bytes[0];
+    if sample.is_some() {
+        read_once(&mut counted, bytes);
     }
+    in_cache(&mut counted, bytes, counting.l2);
+    // All operations are the longest launch's.
+    let longest = counted.launches.iter_mut();
+    let longest = longest.max_by(|one, other| one.instructions.all().total_cmp(&other.instructions.all()));
+    if let Some(longest) = longest {
+        longest.operations = call.operations * size as f64;
+    }
+    Ok(counted)
+}
+
+/// As scaled from so many elements and a quarter of them.
+fn scaled(
+    call: &Call,
+    size: usize,
+    large: usize,
+    growing: bool,
+    counting: &Counting,
+) -> Result<Counted, Box<dyn Error>> {
+    let elements = [large / 4, large];
+    let [of_small, of_large] = side_by_side(elements, |part| {
+        simulate(call, part, call.part.sample, multiprocessors(call, part, size), counting)
+    })?;
+    scaled_launches([&of_small, &of_large], elements, size, growing)
+}
+
+/// The multiprocessors of the device on which a part of a call is simulated.
+fn multiprocessors(call: &Call, part: usize, of: usize) -> u32 {
+    let all = Config::default().multiprocessors;
+    if !call.part.is_cut {
+        return all;
+    }
+    // A cast saturates; there is one at least.
+    (f64::from(all) * part as f64 / of as f64).round().max(1.0) as u32
 }
 
 /// All calls.
 pub fn all() -> &'static [Call] {
     static ALL: OnceLock<Vec<Call>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let of_arrays = [reduce::all(), scan::all(), sorts::all(), arrays::all()];
-        let others = [filters::all(), stencils::all(), linalg::all(), factors::all()];
-        of_arrays.into_iter().chain(others).flatten().collect()
-    })
+    ALL.get_or_init(|| gpu_calls::all().into_iter().chain(on_tensor_cores()).collect())
 }
 
-/// A matrix of so many elements that is square, or has twice as many columns as rows.
-fn sides(elements: usize) -> [usize; 2] {
-    let columns = 1_usize << elements.ilog2().div_ceil(2);
-    [elements / columns, columns]
+/// Rows and columns of products on the tensor cores.
+const SIDE: usize = 2048;
+/// How long the sums are that are simulated, of which the smaller ones have a quarter.
+const LENGTH: usize = 512;
+
+/// Products on the tensor cores by kernels of choice, as the program for those launches them. Their operations are none of
+/// 32 bits.
+fn on_tensor_cores() -> [Call; 7] {
+    [
+        by_variant("f16", TensorVariant::Lanes),
+        by_variant("f16", TensorVariant::Narrow),
+        by_variant("f16", TensorVariant::Thin),
+        by_variant("f16", TensorVariant::Cluster),
+        by_variant("bf16", TensorVariant::Cluster),
+        by_variant("i8", TensorVariant::Lanes),
+        in_parts(),
+    ]
 }
 
-/// Elements of inputs: no two neighbours are alike.
-trait Sample: gpu_core::Element {
-    /// One of these bits.
-    fn of(bits: u32) -> Self;
+/// A product on the tensor cores.
+fn by_variant(element: &'static str, variant: TensorVariant) -> Call {
+    let output = if element == "i8" { "i32" } else { element };
+    let bytes = if element == "i8" { [1, 4] } else { [2, 2] };
+    let area = SIDE * SIDE;
+    let name = format!("gemm_tensor_variant/{variant:?}/{element}").to_lowercase();
+    let each = (2 * bytes[0] + bytes[1]) as f64 / SIDE as f64;
+    // Bytes are contiguous along the sums.
+    let transposed = [false, element == "i8"];
+    let call = Call::new(name, each, by_units(area * LENGTH), move |device, products| {
+        let size = [SIDE, SIDE, products / area];
+        measured(device, Shape { element, output, size, transposed, count: 1 }, Some(variant))
+    });
+    call.with(area * SIDE, 0.0)
 }
 
-macro_rules! samples {
-    ($($t:ty: $of:expr;)*) => { $(
-        impl Sample for $t {
-            fn of(bits: u32) -> Self {
-                $of(bits)
-            }
-        }
-    )* };
-}
-// Of floats between -1/2 and 1/2.
-samples! {
-    f32: |bits: u32| (bits >> 8) as f32 / (1 << 24) as f32 - 0.5;
-    f64: |bits: u32| f64::from(bits) / (1_u64 << 32) as f64 - 0.5;
-    f16: |bits: u32| f16::from_f32(f32::of(bits));
-    bf16: |bits: u32| bf16::from_f32(f32::of(bits));
-    u8: |bits: u32| (bits >> 24) as u8;
-    i8: |bits: u32| (bits >> 24) as i8;
-    u16: |bits: u32| (bits >> 16) as u16;
-    i16: |bits: u32| (bits >> 16) as i16;
-    u32: |bits: u32| bits;
-    i32: |bits: u32| bits as i32;
-    u64: |bits: u32| u64::from(bits) << 32 | u64::from(bits);
-    i64: |bits: u32| i64::from(bits) << 32 | i64::from(bits);
-    u128: |bits: u32| u128::from(bits) << 96 | u128::from(bits);
+/// A product of a small area on the tensor cores, whose sums are cut into parts.
+fn in_parts() -> Call {
+    const AREA: usize = 256 * 256;
+    let all = AREA << 14;
+    let call = Call::new("gemm_tensor/parts/f16".into(), 4.0 / 256.0, by_units(all), |device, products| {
+        let size = [256, 256, products / AREA];
+        let shape = Shape { element: "f16", output: "f16", size, transposed: [false; 2], count: 1 };
+        measured(device, shape, None)
+    });
+    call.with(all, 0.0)
 }
 
-/// So many of them.
-fn samples<T: Sample>(len: usize) -> Vec<T> {
-    (0..len).map(|index| T::of(hash(index))).collect()
+/// A block of so many products.
+fn by_units(products: usize) -> Part {
+    Part { units: Some(MMA), ..Part::sample(products, 1) }
 }
 
-/// `SumOfSquares` as `sum_of_squares`, and a type without spaces: of a type's text in a table.
-fn snake(operator: &str, of: &str) -> [String; 2] {
-    let mut name = String::new();
-    for letter in operator.chars() {
-        if letter.is_uppercase() && !name.is_empty() {
-            name.push('_');
-        }
-        name.extend(letter.to_lowercase());
-    }
-    // Sums of 16 bits are the same function's.
-    let name = name.strip_prefix("half_").unwrap_or(&name).to_owned();
-    [name, of.replace(' ', "")]
+/// As its program measures it, inputs and all: copies to the device are no launches.
+fn measured(device: &Device, shape: Shape, variant: Option<TensorVariant>) -> Result<Run, Box<dyn Error>> {
+    let device = device.clone();
+    Ok(Box::new(move || Ok(measure(&device, &shape, variant, false).map(drop)?)))
 }
 
 #[cfg(test)]
@@ -313,8 +216,8 @@ mod tests {
         let elements = call.part.elements;
         let [counted, scaled] = with_counters(|counters| {
             let counter = crate::counter(counters, &recorded::SOURCES[0], &h200).expect("it was measured");
-            let counted = call.count(elements, counter.counting()).expect("it is simulated");
-            let scaled = call.scaled(elements, elements, true, counter.counting());
+            let counted = count(call, elements, counter.counting()).expect("it is simulated");
+            let scaled = scaled(call, elements, elements, true, counter.counting());
             [counted, scaled.expect("its launches are the same")]
         });
         assert_eq!((counted.simulated, scaled.simulated), (elements, elements));
@@ -323,19 +226,17 @@ mod tests {
             assert_eq!((&one.kernel, one.blocks, one.threads), (&other.kernel, other.blocks, other.threads));
             let of = |counts: &Counts| {
                 let instructions = counts.instructions.all();
-                [counts.memory_read.0, counts.memory_written.0, counts.lines, counts.lines_written, instructions]
+                [
+                    counts.memory_read.0,
+                    counts.memory_written.0,
+                    counts.lines,
+                    counts.lines_written,
+                    instructions,
+                ]
             };
             for (one, other) in of(one).into_iter().zip(of(other)) {
                 assert!((one - other).abs() <= 1e-9 * one.abs(), "{one} is scaled to {other}");
             }
         }
-    }
-
-    #[test]
-    fn names_are_those_of_functions() {
-        assert_eq!(snake("SumOfSquares", "u8"), ["sum_of_squares", "u8"]);
-        assert_eq!(snake("HalfNormL2", " f16"), ["norm_l2", "f16"]);
-        assert_eq!(sides(1 << 20), [1024, 1024]);
-        assert_eq!(sides(1 << 15), [128, 256]);
     }
 }

@@ -9,6 +9,7 @@ use gpu_examples::predicted::{Counted, Simulated};
 use gpu_model::literature::roofline::Demand;
 use gpu_model::units::Bytes;
 
+use super::calls;
 use super::cases::{Counting, operations};
 use super::recorded::Kernel;
 
@@ -82,7 +83,7 @@ impl Counter {
                 (counted, Demand { operations: operations(case), bytes: vec![Bytes(bytes)] })
             }
             Kernel::Shape(shape) => (shape.count(&self.counting)?, shape.demand()),
-            Kernel::Call(call) => (call.count(size, &self.counting)?, call.demand(size)),
+            Kernel::Call(call) => (calls::count(call, size, &self.counting)?, calls::demand(call, size)),
         };
         // With what was known already, as if all had been simulated for this kernel alone.
         let [known, known_cpu] = self.counting.known_seconds();

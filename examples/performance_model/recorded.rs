@@ -13,8 +13,8 @@ use gpu_model::calibrate::Launching;
 use gpu_model::units::Seconds;
 use serde::Deserialize;
 
-use super::changed::moment;
 use super::calls::{self, Call};
+use super::changed::moment;
 use super::quantile;
 use super::shapes::{self, Shape as Shaped, Time};
 pub use super::sources::SOURCES;

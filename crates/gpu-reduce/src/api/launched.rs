@@ -25,6 +25,7 @@ use crate::operand::Operand;
 /// assert_eq!(output.to_vec()?, [8]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
+#[doc(hidden)]
 pub fn reduce<R: Instance>(
     stream: &Stream,
     input: &<R::Item as Operand>::Views<'_>,
@@ -50,6 +51,7 @@ pub fn reduce<R: Instance>(
 /// assert_eq!(output.to_vec()?, [3, 8]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
+#[doc(hidden)]
 pub fn reduce_segments<R: Segmented>(
     stream: &Stream,
     input: &<R::Item as Operand>::Views<'_>,
@@ -81,6 +83,7 @@ pub fn reduce_segments<R: Segmented>(
 /// assert_eq!(output.to_vec()?, [8, 4]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
+#[doc(hidden)]
 pub fn reduce_columns<R: Segmented + AlongColumns>(
     stream: &Stream,
     input: &<R::Item as Operand>::Views<'_>,

@@ -1,6 +1,7 @@
 //! Validate, plan, launch.
 
 mod axis;
+#[doc(hidden)]
 pub mod launched;
 pub(crate) mod mean;
 mod named;

@@ -29,6 +29,7 @@ use crate::segmented;
 /// assert_eq!(output.to_vec()?, [3, 3, 8]);
 /// # Ok::<(), gpu_scan::Error>(())
 /// ```
+#[doc(hidden)]
 pub fn scan<S: Instance>(
     stream: &Stream,
     input: View<'_, S::Item>,
@@ -60,6 +61,7 @@ pub fn scan<S: Instance>(
 /// assert_eq!(output.to_vec()?, [3, 3, 2, 8]);
 /// # Ok::<(), gpu_scan::Error>(())
 /// ```
+#[doc(hidden)]
 pub fn scan_segments<S: Segmented>(
     stream: &Stream,
     input: View<'_, S::Item>,
@@ -91,6 +93,7 @@ pub fn scan_segments<S: Segmented>(
 /// assert_eq!(output.to_vec()?, [3, 8, 7, 8]);
 /// # Ok::<(), gpu_scan::Error>(())
 /// ```
+#[doc(hidden)]
 pub fn scan_columns<S: Segmented + AlongColumns>(
     stream: &Stream,
     input: View<'_, S::Item>,

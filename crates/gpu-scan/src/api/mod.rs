@@ -1,5 +1,6 @@
 //! Validate, plan, launch.
 
+#[doc(hidden)]
 pub mod launched;
 mod named;
 

@@ -9,7 +9,7 @@ use gpu_linalg::{
 use super::{Call, Part, Sample, samples};
 
 /// Rows and columns of what a host waits for in between: all of it is simulated, launch by launch.
-const SMALL: usize = 192;
+const SMALL: usize = 128;
 /// Those of a product with a triangle, of each of whose launches a block is simulated.
 const LARGE: usize = 1024;
 /// Those of the matrices of a batch.
@@ -57,7 +57,7 @@ fn textbook<T: CholeskyElement + Sample + From<f32>>() -> Call {
 fn diagonals<T: FactorElement + Sample + Into<f64>>() -> Call {
     let bytes = 2.0 * size_of::<T>() as f64 / EACH as f64;
     let name = format!("logdet_batch/{}", name::<T>());
-    Call::new(name, bytes, Part::sample(1 << 20, 8), |device, len| {
+    Call::new(name, bytes, Part::all(1 << 18), |device, len| {
         let matrix = Layout::row_major(EACH, EACH)?;
         let layout = BatchLayout::new(matrix, len / matrix.span(), matrix.span())?;
         let factors = device.upload(&samples::<T>(len))?;

@@ -9,6 +9,9 @@ use gpu_transpose::{
 
 use super::{Call, Part, Sample, samples, sides};
 
+/// Elements of a sum as a textbook has it: all are simulated, as the launches of partial results get shorter from one to
+/// the next.
+const TEXTBOOK: usize = 1 << 17;
 /// Rows that are thin: elements of each.
 const THIN: usize = 3;
 
@@ -43,15 +46,14 @@ fn sum<T: Value + Sample>(variant: Variant) -> Call {
     let call = Call::new(
         format!("sum/{variant}/{}", name::<T>()),
         size_of::<T>() as f64,
-        Part::all(1 << 16),
+        Part::all(TEXTBOOK),
         move |device, len| {
             let (stream, input) = (device.default_stream(), device.upload(&samples::<T>(len))?);
             let (mut output, mut scratch) = (device.alloc(1)?, device.alloc(variant.scratch_len(len))?);
             Ok(Box::new(move || Ok(sum_with(variant, &stream, &input, &mut output, &mut scratch)?)))
         },
     );
-    // The launches of all lengths are as many up to that: those of partial results get fewer from one to the next.
-    Call { size: 1 << 18, ..call }
+    Call { size: TEXTBOOK, ..call }
 }
 
 /// A sum in any order.
@@ -86,8 +88,8 @@ fn in_place<T: Element + Sample>() -> Call {
         let mut scratch = device.alloc(in_place_scratch_len::<T>(device, matrix)?)?;
         Ok(Box::new(move || Ok(transpose_in_place(&stream, &mut data, matrix, &mut scratch)?)))
     });
-    // An odd power of two is no square.
-    Call { size: 1 << 25, ..call }
+    // An odd power of two is no square; of so many rows there are blocks as for each multiprocessor four.
+    Call { size: 1 << 19, ..call }
 }
 
 /// A square matrix of bytes by wide tiles, which a block for each multiprocessor goes through.

@@ -1,24 +1,28 @@
 //! Sorts, selections, runs and histograms: of keys and values of other widths.
 
 use gpu_core::{Element, Scratch, Segments};
+use gpu_reduce::kernels::Sum;
+use gpu_reduce::{RunKey, reduce_by_key_into, reduce_by_key_scratch};
 use gpu_sort::{
     HistogramSample, RunsMut, SortKey, SortOptions, TopK, histogram_between_into, histogram_even_into,
     run_length_encode_into, segmented_sort_pairs_into, segmented_sort_pairs_scratch, select_flagged_into,
     select_scratch, sort_into, sort_pairs_into, sort_pairs_scratch, sort_scratch, top_k_into, top_k_scratch,
     top_k_segments_into, top_k_segments_scratch, unique_into,
 };
-use gpu_reduce::kernels::Sum;
-use gpu_reduce::{RunKey, reduce_by_key_into, reduce_by_key_scratch};
 
 use super::{Call, Part, Sample, samples};
 
-/// Elements that are simulated of what takes many passes, …
+/// Elements that are simulated of segments that are sorted, …
 const PASSES: usize = 1 << 15;
+/// … those of keys that are sorted in a pass for each byte, times the passes, …
+const PASSED: usize = 1 << 17;
 /// … and of what blocks wait for each other for, once.
 const ONCE: usize = 1 << 16;
 /// Keys of a segment, and those that are selected of it.
-const SEGMENT: usize = 1 << 16;
+const SEGMENT: usize = 1 << 15;
 const SELECTED: usize = 1000;
+/// Elements of an array that is filtered, which shorter ones are not: all are simulated.
+const FILTERED: usize = 1 << 21;
 /// Elements of segments that are sorted with values.
 const SHORT: usize = 256;
 /// Elements of a run of equal ones.
@@ -83,7 +87,8 @@ fn in_runs<T: Sample>(len: usize) -> Vec<T> {
 
 fn sort<K: SortKey + Sample>() -> Call {
     let bytes = 2.0 * size_of::<K>() as f64;
-    Call::new(format!("sort/{}", name::<K>()), bytes, Part::all(PASSES), |device, len| {
+    let part = Part::all(PASSED / size_of::<K>());
+    Call::new(format!("sort/{}", name::<K>()), bytes, part, |device, len| {
         let (stream, keys) = (device.default_stream(), device.upload(&samples::<K>(len))?);
         let mut output = device.alloc(len)?;
         let mut scratch = Scratch::with_size(&stream, sort_scratch::<K>(len)?)?;
@@ -96,7 +101,7 @@ fn sort<K: SortKey + Sample>() -> Call {
 fn pairs<K: SortKey + Sample, V: Element + Sample>() -> Call {
     let bytes = 2.0 * (size_of::<K>() + size_of::<V>()) as f64;
     let name = format!("sort_pairs/{}/{}", name::<K>(), name::<V>());
-    Call::new(name, bytes, Part::all(PASSES), |device, len| {
+    Call::new(name, bytes, Part::all(PASSED / size_of::<K>()), |device, len| {
         let (stream, keys) = (device.default_stream(), device.upload(&samples::<K>(len))?);
         let (values, mut output) = (device.upload(&samples::<V>(len))?, device.alloc(len)?);
         let mut moved = device.alloc(len)?;
@@ -120,7 +125,16 @@ fn segmented_pairs<V: Element + Sample>() -> Call {
         Ok(Box::new(move || {
             let (options, rows) = (SortOptions::ascending(), Segments::of_length(SHORT)?);
             let (output, moved) = (&mut output, &mut moved);
-            Ok(segmented_sort_pairs_into(&stream, &keys, &values, rows, options, output, moved, &mut scratch)?)
+            Ok(segmented_sort_pairs_into(
+                &stream,
+                &keys,
+                &values,
+                rows,
+                options,
+                output,
+                moved,
+                &mut scratch,
+            )?)
         }))
     })
 }
@@ -129,7 +143,7 @@ fn segmented_pairs<V: Element + Sample>() -> Call {
 fn filtered<K: SortKey + Sample>() -> Call {
     const FEW: usize = 64;
     let name = format!("top_k/{}", name::<K>());
-    Call::new(name, size_of::<K>() as f64, Part::all(1 << 22), |device, len| {
+    let call = Call::new(name, size_of::<K>() as f64, Part::all(FILTERED), |device, len| {
         let (stream, keys) = (device.default_stream(), device.upload(&samples::<K>(len))?);
         let (mut output, mut indices) = (device.alloc(FEW)?, device.alloc(FEW)?);
         let mut scratch = Scratch::with_size(&stream, top_k_scratch::<K>(len, FEW)?)?;
@@ -137,7 +151,8 @@ fn filtered<K: SortKey + Sample>() -> Call {
             let (output, indices) = (&mut output, &mut indices);
             Ok(top_k_into(&stream, &keys, FEW, TopK::largest(), output, indices, &mut scratch)?)
         }))
-    })
+    });
+    Call { size: FILTERED, ..call }
 }
 
 /// The largest of segments, more than a block compares.
@@ -237,7 +252,7 @@ fn even<T: HistogramSample<Bound: Send + Sync> + Sample>(lower: T::Bound, upper:
 /// Between edges that are drawn.
 fn between<T: HistogramSample + Sample + PartialOrd>() -> Call {
     let name = format!("histogram_between/{}", name::<T>());
-    let part = Part::sample(1 << 20, 4).cut();
+    let part = Part::sample(1 << 20, 2).cut();
     Call::new(name, size_of::<T>() as f64, part, |device, len| {
         let (stream, values) = (device.default_stream(), device.upload(&samples::<T>(len))?);
         let mut edges = samples::<T>(BINS + 1);

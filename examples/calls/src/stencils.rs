@@ -65,8 +65,7 @@ fn run<T: GridElement + Sample>(
     steps: usize,
 ) -> Result<super::Run, Box<dyn std::error::Error>> {
     let (stream, input) = (device.default_stream(), device.upload(&samples::<T>(grid.len()))?);
-    let (mut output, mut scratch) =
-        (device.alloc(grid.len())?, device.alloc(scratch_len(grid, steps))?);
+    let (mut output, mut scratch) = (device.alloc(grid.len())?, device.alloc(scratch_len(grid, steps))?);
     Ok(Box::new(move || {
         let problem = Problem::new(&stencil, grid, Boundary::Dirichlet)?;
         Ok(iterate_into(&stream, &problem, &input, steps, &mut output, &mut scratch)?)
@@ -120,18 +119,14 @@ fn gradients() -> Call {
         let input = device.upload(&samples::<f32>(len))?;
         let [mut gx, mut gy, mut magnitude] = [device.alloc(len)?, device.alloc(len)?, device.alloc(len)?];
         Ok(Box::new(move || {
-            let output =
-                Gradient { gx: gx.view_mut(), gy: gy.view_mut(), magnitude: magnitude.view_mut() };
+            let output = Gradient { gx: gx.view_mut(), gy: gy.view_mut(), magnitude: magnitude.view_mut() };
             Ok(sobel(&stream, &input, output, extents)?)
         }))
     })
 }
 
 /// A texture of means of its texels.
-fn linear(
-    device: &gpu_core::Device,
-    extents: &[usize],
-) -> Result<Texture, Box<dyn std::error::Error>> {
+fn linear(device: &gpu_core::Device, extents: &[usize]) -> Result<Texture, Box<dyn std::error::Error>> {
     let descriptor = Descriptor { filter: FilterMode::Linear, ..Descriptor::default() };
     let texels = device.upload(&samples::<f32>(extents.iter().product()))?;
     Ok(Texture::new(device, extents, 1, descriptor, &texels)?)

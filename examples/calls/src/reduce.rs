@@ -97,7 +97,8 @@ fn segments<R: Segmented<Item = T>, T: Element + Sample>(
     kernel: &str,
     operator: [&str; 2],
 ) {
-    let bytes = size_of::<T>() as f64 + (R::OUTPUTS as usize * size_of::<R::Output>()) as f64 / SEGMENT as f64;
+    let bytes =
+        size_of::<T>() as f64 + (R::OUTPUTS as usize * size_of::<R::Output>()) as f64 / SEGMENT as f64;
     let part = Part::sample(1 << 20, 8).cut();
     let kernel = format!("segments_{kernel}");
     call(all, &kernel, "reduce_segments", operator, bytes, part, |device, len| {

@@ -16,7 +16,8 @@ use super::{Call, Part, Run, Sample, samples, sides, snake};
 const SEGMENT: usize = 256;
 
 /// Kernels that programs time.
-const TIMED: &str = "scan_sum_f32 scan_sum_f64 scan_sum_u32 scan_sum_u8 scan_segments_sum_f32 scan_columns_sum_f32";
+const TIMED: &str =
+    "scan_sum_f32 scan_sum_f64 scan_sum_u32 scan_sum_u8 scan_segments_sum_f32 scan_columns_sum_f32";
 
 /// One of a kernel that no program times.
 fn call<S: Scan<Item: Sample, Output: Sample>>(

@@ -1,9 +1,7 @@
 //! Products by kernels that a plan takes for no shape of the programs, and what is done with vectors and matrices.
 
-use gpu_benches::tensor::{self, measure};
-use gpu_core::Device;
 use gpu_linalg::plan::gemm::Kernel;
-use gpu_linalg::variants::{self, GemvVariant, TensorVariant, VariantElement, gemm_tiles};
+use gpu_linalg::variants::{self, GemvVariant, VariantElement, gemm_tiles};
 use gpu_linalg::{
     BatchLayout, Element, Layout, Matrix, MatrixMut, RealElement, axpy, gemm_scratch_len, gemv,
     gemv_scratch_len, swap,
@@ -11,13 +9,12 @@ use gpu_linalg::{
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 
-use super::super::tensor::MMA;
-use super::{Call, Part, Run, Sample, samples, sides};
+use super::{Call, Part, Sample, samples, sides};
 
 /// Rows and columns of products.
 const SIDE: usize = 2048;
 /// How long the sums are that are simulated, of which the smaller ones have a quarter: no plan cuts those.
-const LENGTH: usize = 256;
+const LENGTH: usize = 512;
 /// The longest sums that a kernel of its own takes.
 const SHORT: usize = 16;
 /// Few rows, whose sums are cut into pieces.
@@ -39,13 +36,6 @@ pub fn all() -> Vec<Call> {
         all.extend([product::<f64>(kernel, [true, false]), product::<f64>(kernel, [true, true])]);
     }
     all.extend([
-        on_tensor_cores("f16", TensorVariant::Lanes),
-        on_tensor_cores("f16", TensorVariant::Narrow),
-        on_tensor_cores("f16", TensorVariant::Thin),
-        on_tensor_cores("f16", TensorVariant::Cluster),
-        on_tensor_cores("bf16", TensorVariant::Cluster),
-        on_tensor_cores("i8", TensorVariant::Lanes),
-        parts_on_tensor_cores(),
         with_vector::<f16>("rows", |len| (sides(len), true)),
         with_vector::<bf16>("rows", |len| (sides(len), true)),
         with_vector::<f64>("columns", |len| (sides(len), false)),
@@ -65,8 +55,10 @@ pub fn all() -> Vec<Call> {
     all
 }
 
+/// A type's name without the module that it is in.
 fn name<T>() -> &'static str {
-    std::any::type_name::<T>()
+    let name = std::any::type_name::<T>();
+    name.rsplit("::").next().unwrap_or(name)
 }
 
 /// A product of two matrices by a kernel, the factors column-major or not. Its size is that of both sides times the
@@ -97,48 +89,6 @@ fn product<T: RealElement + Sample>(kernel: Kernel, columns: [bool; 2]) -> Call 
     Call { size: area * whole, operations: 2.0, ..call }
 }
 
-/// A product on the tensor cores.
-fn on_tensor_cores(element: &'static str, variant: TensorVariant) -> Call {
-    let output = if element == "i8" { "i32" } else { element };
-    let bytes = if element == "i8" { [1, 4] } else { [2, 2] };
-    let area = SIDE * SIDE;
-    let name = format!("gemm_tensor_variant/{variant:?}/{element}").to_lowercase();
-    let each = (2 * bytes[0] + bytes[1]) as f64 / SIDE as f64;
-    // Bytes are contiguous along the sums.
-    let transposed = [false, element == "i8"];
-    let call = Call::new(name, each, Part::sample(2 * area * LENGTH, 1), move |device, products| {
-        let size = [SIDE, SIDE, products / area];
-        measured(device, tensor::Shape { element, output, size, transposed, count: 1 }, Some(variant))
-    });
-    of_units(Call { size: area * SIDE, operations: f64::from(bytes[0]), ..call })
-}
-
-/// A product of a small area on the tensor cores, whose sums are cut into parts.
-fn parts_on_tensor_cores() -> Call {
-    const AREA: usize = 256 * 256;
-    let each = 4.0 / 256.0;
-    let call = Call::new("gemm_tensor/parts/f16".into(), each, Part::sample(AREA << 14, 1), |device, products| {
-        let size = [256, 256, products / AREA];
-        measured(device, tensor::Shape { element: "f16", output: "f16", size, transposed: [false; 2], count: 1 }, None)
-    });
-    of_units(Call { size: AREA << 14, operations: 2.0, ..call })
-}
-
-fn of_units(call: Call) -> Call {
-    let part = Part { units: Some(MMA), ..call.part };
-    Call { part, ..call }
-}
-
-/// As its program measures it, inputs and all: copies to the device are no launches.
-fn measured(
-    device: &Device,
-    shape: tensor::Shape,
-    variant: Option<TensorVariant>,
-) -> Result<Run, Box<dyn std::error::Error>> {
-    let device = device.clone();
-    Ok(Box::new(move || Ok(measure(&device, &shape, variant, false).map(drop)?)))
-}
-
 /// A product of a matrix, row-major or not, and a vector.
 fn with_vector<T: Element<Sum: Sample> + Sample>(
     kind: &str,
@@ -152,7 +102,7 @@ fn with_vector<T: Element<Sum: Sample> + Sample>(
             false => Layout::column_major(rows, columns)?,
         };
         let (stream, a) = (device.default_stream(), device.upload(&samples::<T>(len))?);
-        let (x, mut y) = (device.upload(&samples::<T>(columns))?, device.alloc::<T>(rows)?);
+        let (x, mut y) = (device.upload(&samples::<T>(columns))?, device.zeroed::<T>(rows)?);
         let mut scratch = device.zeroed::<T::Sum>(gemv_scratch_len::<T>(layout)?)?;
         let [alpha, beta] = [1 << 31, 1 << 30].map(T::Sum::of);
         Ok(Box::new(move || {
@@ -163,10 +113,11 @@ fn with_vector<T: Element<Sum: Sample> + Sample>(
 
 /// The same as a textbook has it.
 fn by_variant<T: VariantElement + Sample>(kind: &str, variant: GemvVariant) -> Call {
-    const THREADS: u32 = 256;
+    const THREADS: u32 = 64;
+    const COLUMNS: usize = 1024;
     let name = format!("variants/gemv/{kind}/{}", name::<T>());
     Call::new(name, size_of::<T>() as f64, Part::sample(1 << 20, 2), move |device, len| {
-        let [rows, columns] = sides(len);
+        let [rows, columns] = [len / COLUMNS, COLUMNS];
         let threads = variant.threads(rows as u32, columns as u32);
         let config = LaunchConfig::linear(threads.div_ceil(THREADS.into()) as u32, THREADS);
         let (stream, a) = (device.default_stream(), device.upload(&samples::<T>(len))?);
@@ -194,7 +145,7 @@ fn sum(kind: &str, extents: fn(usize) -> [usize; 2]) -> Call {
 
 /// A multiple of a vector of `f64` added to another.
 fn multiple_added() -> Call {
-    Call::new("axpy_call/f64".into(), 24.0, Part::sample(1 << 20, 8), |device, len| {
+    Call::new("elementwise/axpy/f64".into(), 24.0, Part::sample(1 << 20, 8), |device, len| {
         let (stream, layout) = (device.default_stream(), Layout::row_major(1, len)?);
         let (x, mut y) = (device.upload(&samples::<f64>(len))?, device.upload(&samples::<f64>(len))?);
         Ok(Box::new(move || {
