@@ -125,7 +125,7 @@ pub fn all() -> &'static [Call] {
 /// Rows and columns of products on the tensor cores.
 const SIDE: usize = 2048;
 /// How long the sums are that are simulated, of which the smaller ones have a quarter.
-const LENGTH: usize = 512;
+const LENGTH: usize = 1024;
 
 /// Products on the tensor cores by kernels of choice, as the program for those launches them. Their operations are none of
 /// 32 bits.

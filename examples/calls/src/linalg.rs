@@ -9,14 +9,16 @@ use gpu_linalg::{
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 
-use super::{Call, Part, Sample, samples, sides};
+use super::{Call, Part, Sample, USUAL, samples, sides};
 
 /// Rows and columns of products.
 const SIDE: usize = 2048;
 /// How long the sums are that are simulated, of which the smaller ones have a quarter: no plan cuts those.
-const LENGTH: usize = 512;
+const LENGTH: usize = 1024;
 /// The longest sums that a kernel of its own takes.
 const SHORT: usize = 16;
+/// Elements of a row of a matrix whose sums are not cut, and rows of which columns have 8 or 16 times as many.
+const LINE: usize = 1024;
 /// Few rows, whose sums are cut into pieces.
 const FEW: usize = 64;
 
@@ -36,11 +38,11 @@ pub fn all() -> Vec<Call> {
         all.extend([product::<f64>(kernel, [true, false]), product::<f64>(kernel, [true, true])]);
     }
     all.extend([
-        with_vector::<f16>("rows", |len| (sides(len), true)),
-        with_vector::<bf16>("rows", |len| (sides(len), true)),
-        with_vector::<f64>("columns", |len| (sides(len), false)),
-        with_vector::<f16>("columns", |len| (sides(len), false)),
-        with_vector::<bf16>("columns", |len| (sides(len), false)),
+        with_vector::<f16>("rows", |len| ([len / LINE, LINE], true)),
+        with_vector::<bf16>("rows", |len| ([len / LINE, LINE], true)),
+        with_vector::<f64>("columns", |len| ([8 * LINE, len / (8 * LINE)], false)),
+        with_vector::<f16>("columns", |len| ([16 * LINE, len / (16 * LINE)], false)),
+        with_vector::<bf16>("columns", |len| ([16 * LINE, len / (16 * LINE)], false)),
         with_vector::<f16>("few_rows", |len| ([FEW, len / FEW], true)),
         with_vector::<bf16>("few_rows", |len| ([FEW, len / FEW], true)),
         by_variant::<i32>("row", GemvVariant::Row),
@@ -95,7 +97,9 @@ fn with_vector<T: Element<Sum: Sample> + Sample>(
     extents: fn(usize) -> ([usize; 2], bool),
 ) -> Call {
     let name = format!("gemv/{kind}/{}", name::<T>());
-    Call::new(name, size_of::<T>() as f64, Part::sample(1 << 20, 4), move |device, len| {
+    // Into how many pieces sums are cut depends on their length: those are simulated as long as they are.
+    let part = if kind == "few_rows" { USUAL } else { 1 << 20 };
+    Call::new(name, size_of::<T>() as f64, Part::sample(part, 4), move |device, len| {
         let ([rows, columns], is_row_major) = extents(len);
         let layout = match is_row_major {
             true => Layout::row_major(rows, columns)?,
@@ -104,7 +108,7 @@ fn with_vector<T: Element<Sum: Sample> + Sample>(
         let (stream, a) = (device.default_stream(), device.upload(&samples::<T>(len))?);
         let (x, mut y) = (device.upload(&samples::<T>(columns))?, device.zeroed::<T>(rows)?);
         let mut scratch = device.zeroed::<T::Sum>(gemv_scratch_len::<T>(layout)?)?;
-        let [alpha, beta] = [1 << 31, 1 << 30].map(T::Sum::of);
+        let [alpha, beta] = [u32::MAX, 1 << 30].map(T::Sum::of);
         Ok(Box::new(move || {
             Ok(gemv(&stream, alpha, Matrix::new(&a, layout)?, &x, beta, &mut y, &mut scratch)?)
         }))

@@ -12,7 +12,7 @@ use gpu_sort::{
 
 use super::{Call, Part, Sample, samples};
 
-/// Elements that are simulated of segments that are sorted, …
+/// Elements that are simulated of segments that are sorted, and of keys at least, …
 const PASSES: usize = 1 << 15;
 /// … those of keys that are sorted in a pass for each byte, times the passes, …
 const PASSED: usize = 1 << 17;
@@ -87,7 +87,7 @@ fn in_runs<T: Sample>(len: usize) -> Vec<T> {
 
 fn sort<K: SortKey + Sample>() -> Call {
     let bytes = 2.0 * size_of::<K>() as f64;
-    let part = Part::all(PASSED / size_of::<K>());
+    let part = Part::all((PASSED / size_of::<K>()).max(PASSES));
     Call::new(format!("sort/{}", name::<K>()), bytes, part, |device, len| {
         let (stream, keys) = (device.default_stream(), device.upload(&samples::<K>(len))?);
         let mut output = device.alloc(len)?;
@@ -101,7 +101,7 @@ fn sort<K: SortKey + Sample>() -> Call {
 fn pairs<K: SortKey + Sample, V: Element + Sample>() -> Call {
     let bytes = 2.0 * (size_of::<K>() + size_of::<V>()) as f64;
     let name = format!("sort_pairs/{}/{}", name::<K>(), name::<V>());
-    Call::new(name, bytes, Part::all(PASSED / size_of::<K>()), |device, len| {
+    Call::new(name, bytes, Part::all((PASSED / size_of::<K>()).max(PASSES)), |device, len| {
         let (stream, keys) = (device.default_stream(), device.upload(&samples::<K>(len))?);
         let (values, mut output) = (device.upload(&samples::<V>(len))?, device.alloc(len)?);
         let mut moved = device.alloc(len)?;
