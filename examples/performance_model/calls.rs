@@ -2,8 +2,8 @@
 //! plan takes for the programs' shapes.
 //!
 //! There is nothing to set the predictions beside, so they are predicted only. A call is counted like a case of the
-//! benchmarks: launched in the simulator in two small sizes, all blocks or, where they do not wait for each other, a few
-//! of them, and scaled.
+//! benchmarks: launched in the simulator in two small sizes, all blocks or, where they do not wait for each other, a
+//! few of them, and scaled.
 
 use std::error::Error;
 use std::sync::OnceLock;
@@ -127,8 +127,8 @@ const SIDE: usize = 2048;
 /// How long the sums are that are simulated, of which the smaller ones have a quarter.
 const LENGTH: usize = 1024;
 
-/// Products on the tensor cores by kernels of choice, as the program for those launches them. Their operations are none of
-/// 32 bits.
+/// Products on the tensor cores by kernels of choice, as the program for those launches them. Their operations are none
+/// of 32 bits.
 fn on_tensor_cores() -> [Call; 7] {
     [
         by_variant("f16", TensorVariant::Lanes),

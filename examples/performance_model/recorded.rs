@@ -380,7 +380,7 @@ mod tests {
         }
     }
 
-    /// Of all cases and variants only steps of `f64` on a plane were not measured; the transposition was, of four sizes.
+    /// Of cases and variants only steps of `f64` on a plane were not measured; the transposition was, of four sizes.
     #[test]
     fn rows_are_those_of_the_names_with_a_time_or_without() {
         let measured = SOURCES[0].measured().expect("results are results");

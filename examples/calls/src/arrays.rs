@@ -9,8 +9,8 @@ use gpu_transpose::{
 
 use super::{Call, Part, Sample, samples, sides};
 
-/// Elements of a sum as a textbook has it: all are simulated, as the launches of partial results get shorter from one to
-/// the next.
+/// Elements of a sum as a textbook has it: all are simulated, as the launches of partial results get shorter from one
+/// to the next.
 const TEXTBOOK: usize = 1 << 17;
 /// Rows that are thin: elements of each.
 const THIN: usize = 3;

@@ -1,8 +1,8 @@
 //! What functions of this crate launch, without what they do on the CPU.
 //!
-//! The latter is generic in the reduction, and compiling it takes far longer than what launches the kernel: a program that
-//! runs all reductions there are in the simulator is built in a fraction of the time with these. They check what the others
-//! check, and enqueue the same launches; memory of the CPU is [`Error::Unsupported`](gpu_core::Error::Unsupported).
+//! The latter is generic in the reduction and would be compiled for each, which a program that runs all of them in the
+//! simulator is spared. These check what the others check, and enqueue the same launches; memory of the CPU is
+//! [`Error::Unsupported`](gpu_core::Error::Unsupported).
 
 use gpu_core::{Error, Scratch, Segments, Stream, ViewMut};
 
