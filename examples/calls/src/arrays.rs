@@ -20,7 +20,7 @@ pub fn all() -> Vec<Call> {
     let mut all: Vec<Call> = Variant::ALL.map(sum::<f32>).into();
     all.extend([
         unordered(),
-        transpose::<f64>("matrix", |len| sides(len)),
+        transpose::<f64>("matrix", sides),
         // Rows that are no whole vectors.
         transpose::<u8>("skewed", |len| [sides(len)[0], sides(len)[1] - 1]),
         transpose::<u8>("thin", |len| [len / THIN, THIN]),

@@ -26,8 +26,11 @@ const USUAL: usize = 1 << 24;
 /// What a call does once its inputs are there, and where its results go.
 pub type Run = Box<dyn FnMut() -> Result<(), Box<dyn Error>>>;
 
+/// That, or why there is none.
+pub type Prepared = Result<Run, Box<dyn Error>>;
+
 /// Its inputs of so many elements on a device.
-type Ready = dyn Fn(&Device, usize) -> Result<Run, Box<dyn Error>> + Send + Sync;
+type Ready = dyn Fn(&Device, usize) -> Prepared + Send + Sync;
 
 /// What is simulated of a call.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +98,7 @@ impl Call {
         name: String,
         bytes: f64,
         part: Part,
-        ready: impl Fn(&Device, usize) -> Result<Run, Box<dyn Error>> + Send + Sync + 'static,
+        ready: impl Fn(&Device, usize) -> Prepared + Send + Sync + 'static,
     ) -> Self {
         Self { name, size: USUAL, bytes, operations: 0.0, part, ready: Box::new(ready) }
     }
@@ -110,7 +113,7 @@ impl Call {
     ///
     /// # Errors
     /// Those of the device.
-    pub fn ready(&self, device: &Device, elements: usize) -> Result<Run, Box<dyn Error>> {
+    pub fn ready(&self, device: &Device, elements: usize) -> Prepared {
         (self.ready)(device, elements)
     }
 }

@@ -1,7 +1,5 @@
 //! Reductions of arrays, of segments and of columns.
 
-use std::error::Error;
-
 use gpu_core::{Device, Scratch};
 use gpu_reduce::kernels;
 use gpu_reduce::{
@@ -10,7 +8,7 @@ use gpu_reduce::{
 };
 use gpu_std::half::{bf16, f16};
 
-use super::{Call, Part, Run, Sample, samples, sides, snake};
+use super::{Call, Part, Prepared, Sample, samples, sides, snake};
 
 /// Elements of each segment.
 const SEGMENT: usize = 256;
@@ -27,7 +25,7 @@ fn call(
     [operator, element]: [&str; 2],
     bytes: f64,
     part: Part,
-    ready: fn(&Device, usize) -> Result<Run, Box<dyn Error>>,
+    ready: fn(&Device, usize) -> Prepared,
 ) {
     if TIMED.split(' ').all(|timed| timed != kernel) {
         let [operator, element] = snake(operator, element);

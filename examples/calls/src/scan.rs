@@ -1,7 +1,5 @@
 //! Scans of arrays, of segments and along columns.
 
-use std::error::Error;
-
 use gpu_core::{Device, Scratch};
 use gpu_scan::kernels::{self, And, Min, Product, Scan, Sum, WideSum, Xor};
 use gpu_scan::{
@@ -10,7 +8,7 @@ use gpu_scan::{
 };
 use gpu_std::half::{bf16, f16};
 
-use super::{Call, Part, Run, Sample, samples, sides, snake};
+use super::{Call, Part, Prepared, Sample, samples, sides, snake};
 
 /// Elements of each segment.
 const SEGMENT: usize = 256;
@@ -25,7 +23,7 @@ fn call<S: Scan<Item: Sample, Output: Sample>>(
     kernel: &str,
     function: &str,
     scan: &str,
-    ready: fn(&Device, usize) -> Result<Run, Box<dyn Error>>,
+    ready: fn(&Device, usize) -> Prepared,
 ) {
     let bytes = (size_of::<S::Item>() + size_of::<S::Output>()) as f64;
     if let Some((operator, of)) = scan.split_once('<')
