@@ -6,8 +6,8 @@ use gpu_reduce::{RunKey, reduce_by_key_into, reduce_by_key_scratch};
 use gpu_sort::{
     HistogramSample, RunsMut, SortKey, SortOptions, TopK, histogram_between_into, histogram_even_into,
     run_length_encode_into, segmented_sort_pairs_into, segmented_sort_pairs_scratch, select_flagged_into,
-    select_scratch, sort_into, sort_pairs_into, sort_pairs_scratch, sort_scratch, top_k_into, top_k_scratch,
-    top_k_segments_into, top_k_segments_scratch, unique_into,
+    select_scratch, sort_into, sort_pairs_into, sort_pairs_scratch, sort_scratch, top_k_into,
+    top_k_rows_into, top_k_scratch, top_k_segments_into, top_k_segments_scratch, unique_into,
 };
 
 use super::{Call, Part, Sample, samples};
@@ -23,6 +23,8 @@ const SEGMENT: usize = 1 << 15;
 const SELECTED: usize = 1000;
 /// Elements of an array that is filtered, which shorter ones are not: all are simulated.
 const FILTERED: usize = 1 << 21;
+/// Elements of rows of which a few blocks are simulated.
+const ROWS: usize = 1 << 18;
 /// Elements of segments that are sorted with values.
 const SHORT: usize = 256;
 /// Elements of a run of equal ones.
@@ -30,7 +32,8 @@ const RUN: usize = 8;
 
 /// All of them.
 pub fn all() -> Vec<Call> {
-    vec![
+    let rows = of_rows::<u8>().chain(of_rows::<f32>()).chain(of_rows::<f64>());
+    let others = vec![
         sort::<u8>(),
         sort::<u16>(),
         sort::<u64>(),
@@ -72,7 +75,8 @@ pub fn all() -> Vec<Call> {
         between::<u8>(),
         between::<u16>(),
         between::<u32>(),
-    ]
+    ];
+    others.into_iter().chain(rows).collect()
 }
 
 fn name<T>() -> &'static str {
@@ -153,6 +157,29 @@ fn filtered<K: SortKey + Sample>() -> Call {
         }))
     });
     Call { size: FILTERED, ..call }
+}
+
+/// The largest few of each row of as many elements as a block of a warp or two reads at once, and of parts of them.
+fn of_rows<K: SortKey + Sample>() -> impl Iterator<Item = Call> {
+    const FEW: usize = 8;
+    // Those of 32 bits are held twice as many as others.
+    let whole = if size_of::<K>() == 4 { 1024 } else { 512 };
+    [whole / 4, whole / 2, whole, 2 * whole].into_iter().map(|row| {
+        let name = format!("top_k_rows/{row}/{}", name::<K>());
+        let bytes = size_of::<K>() as f64 + (size_of::<K>() + 4) as f64 * FEW as f64 / row as f64;
+        Call::new(name, bytes, Part::sample(ROWS, 8), move |device, len| {
+            let (stream, keys) = (device.default_stream(), device.upload(&samples::<K>(len))?);
+            let count = len / row * FEW;
+            let (mut output, mut indices) = (device.alloc(count)?, device.alloc(count)?);
+            let rows = Segments::of_length(row)?;
+            let mut scratch = Scratch::with_size(&stream, top_k_segments_scratch::<K>(len, rows, FEW)?)?;
+            Ok(Box::new(move || {
+                let (output, indices) = (&mut output, &mut indices);
+                let options = TopK::largest();
+                Ok(top_k_rows_into(&stream, &keys, row, FEW, options, output, indices, &mut scratch)?)
+            }))
+        })
+    })
 }
 
 /// The largest of segments, more than a block compares.
