@@ -14,7 +14,7 @@ use serde::Serialize;
 /// Kernels that rows launch, and the first row that does.
 const PREDICTED: &str = include_str!("predicted.txt");
 
-/// Why kernels are in no row, and which, by their names, or those without types.
+/// Why kernels are in no row, and which.
 const LEFT_OUT: &[(&str, &str)] = &[
     (
         "example `calibrate` measures with it what the model is fed with",
@@ -26,7 +26,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ),
     (
         "only a device whose blocks have less shared memory than those that are predicted factors with it",
-        "factor_step factor_strips",
+        "factor_step_f32 factor_step_f64 factor_strips_f32 factor_strips_f64",
     ),
     (
         "more keys take it than can be simulated in two seconds; sort_few_keys_b32 has shorter tiles",
@@ -40,8 +40,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
 pub enum Fate {
     /// It is launched by a row of this name.
     Predicted(&'static str),
-    /// It is the source of this kernel for another type, which is predicted.
-    OtherType(&'static str),
     /// It is not predicted, for this reason.
     LeftOut(&'static str),
 }
@@ -84,7 +82,6 @@ pub fn print(to: &mut dyn Write, json: bool) -> Result<(), Box<dyn Error>> {
         }
         let [by, why] = match fate {
             Fate::Predicted(row) => [row.to_owned(), String::new()],
-            Fate::OtherType(other) => ["–".to_owned(), format!("the source of {other}, of another type")],
             Fate::LeftOut(reason) => ["–".to_owned(), reason.to_owned()],
         };
         table.row([kernel.to_owned(), by, why]);
@@ -95,16 +92,6 @@ pub fn print(to: &mut dyn Write, json: bool) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A kernel's name without the types in it: of `separable_u8x3_5` `separable_5`.
-fn without_types(kernel: &str) -> String {
-    let is_type = |word: &str| {
-        let digits = word.trim_start_matches("bf").trim_start_matches("tf");
-        let digits = digits.strip_prefix(['f', 'i', 'u', 'b']).unwrap_or(digits);
-        digits.len() < word.len() && digits.split('x').all(|part| part.parse::<u32>().is_ok())
-    };
-    kernel.split('_').filter(|word| !is_type(word)).collect::<Vec<_>>().join("_")
-}
-
 /// Kernels and the rows that launch them.
 pub fn predicted() -> BTreeMap<&'static str, &'static str> {
     PREDICTED.lines().filter_map(|line| line.split_once(' ')).collect()
@@ -113,34 +100,22 @@ pub fn predicted() -> BTreeMap<&'static str, &'static str> {
 /// What becomes of each of these kernels.
 ///
 /// # Errors
-/// The first that is neither predicted, nor of another type than one that is, nor left out for a reason; reasons of
-/// what is predicted or does not exist.
+/// The first that is neither predicted nor left out for a reason; reasons of what is predicted or does not exist.
 pub fn fates(kernels: &BTreeSet<String>) -> Result<BTreeMap<&str, Fate>, String> {
     let predicted = predicted();
     if let Some(gone) = predicted.keys().find(|&&kernel| !kernels.contains(kernel)) {
         return Err(format!("{gone} is predicted, and there is no such kernel"));
     }
-    let types: BTreeMap<String, &str> =
-        predicted.keys().map(|&kernel| (without_types(kernel), kernel)).collect();
     let each =
         |&(reason, names): &(&'static str, &'static str)| names.split(' ').map(move |name| (name, reason));
     let left_out: BTreeMap<&str, &str> = LEFT_OUT.iter().flat_map(each).collect();
-    let all: BTreeSet<String> = kernels.iter().map(|kernel| without_types(kernel)).collect();
-    // One kernel, or all types of one of which none is predicted.
-    let is_right = |name: &str| match kernels.contains(name) {
-        true => !predicted.contains_key(name),
-        false => all.contains(name) && !types.contains_key(name),
-    };
-    if let Some(name) = left_out.keys().find(|name| !is_right(name)) {
+    let is_wrong = |name: &str| !kernels.contains(name) || predicted.contains_key(name);
+    if let Some(name) = left_out.keys().find(|name| is_wrong(name)) {
         return Err(format!("{name} is left out, and it is predicted or there is no such kernel"));
     }
-    let fate = |kernel: &'_ String| {
-        let base = without_types(kernel);
-        let reason = |name: &str| left_out.get(name).map(|reason| Fate::LeftOut(reason));
-        let found = predicted.get(kernel.as_str()).map(|row| Fate::Predicted(row));
-        let found = found.or_else(|| reason(kernel));
-        let found = found.or_else(|| types.get(&base).map(|other| Fate::OtherType(other)));
-        found.or_else(|| reason(&base))
+    let fate = |kernel: &str| {
+        let found = predicted.get(kernel).map(|row| Fate::Predicted(row));
+        found.or_else(|| left_out.get(kernel).map(|reason| Fate::LeftOut(reason)))
     };
     kernels
         .iter()

@@ -12,6 +12,7 @@ mod linalg;
 mod reduce;
 mod scan;
 mod sorts;
+mod sparse;
 mod stencils;
 
 use std::error::Error;
@@ -121,7 +122,7 @@ impl Call {
 /// All of them.
 pub fn all() -> Vec<Call> {
     let of_arrays = [reduce::all(), scan::all(), sorts::all(), arrays::all()];
-    let others = [filters::all(), stencils::all(), linalg::all(), factors::all()];
+    let others = [filters::all(), stencils::all(), linalg::all(), factors::all(), sparse::all()];
     of_arrays.into_iter().chain(others).flatten().collect()
 }
 
