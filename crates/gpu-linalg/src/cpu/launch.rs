@@ -25,7 +25,8 @@ pub(super) fn compute<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<
 /// Work on elements of type `T` in registers: the widest, those of half as many bytes, and those of 16 bytes; each may
 /// be the next smaller one where the machine has no other.
 ///
-/// No closure, and all of it inlined, as in [`Tiles`].
+/// No closure, and all of it inlined, as in [`Tiles`]. So one branch too many is much code: those that registers' lengths
+/// rule out are left out by `const { … }`, before anything of them is compiled.
 pub(super) trait ByRegisters<T: Registers> {
     /// What comes out.
     type Output;
@@ -106,19 +107,19 @@ pub(super) fn by_tiles<T: Float, W: Tiles>(work: W) -> W::Output {
 }
 
 fn tiles_portable<T: Float, W: Tiles>(work: W) -> W::Output {
-    if size_of::<T>() == 4 { work.run::<4, 8>() } else { work.run::<4, 4>() }
+    if const { size_of::<T>() == 4 } { work.run::<4, 8>() } else { work.run::<4, 4>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 fn tiles_avx512<T: Float, W: Tiles>(work: W) -> W::Output {
-    if size_of::<T>() == 4 { work.run::<4, 32>() } else { work.run::<4, 16>() }
+    if const { size_of::<T>() == 4 } { work.run::<4, 32>() } else { work.run::<4, 16>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn tiles_avx2<T: Float, W: Tiles>(work: W) -> W::Output {
-    if size_of::<T>() == 4 { work.run::<4, 16>() } else { work.run::<4, 8>() }
+    if const { size_of::<T>() == 4 } { work.run::<4, 16>() } else { work.run::<4, 8>() }
 }
 
 /// With what every machine has.

@@ -33,27 +33,27 @@ impl<T: Registers> Tile<'_, '_, T> {
         let registers = columns.div_ceil(V::LEN);
         // Instructions for each k: with few columns there are fewer where registers hold those.
         let (along, down) = (rows * registers, columns.next_power_of_two() * M.div_ceil(V::LEN));
-        // What is beyond M and N is left out by the compiler.
+        // What is beyond M and N is left out by the compiler, and before it is compiled.
         if down < along && columns <= MOST_DOWN {
-            match (M.div_ceil(V::LEN), columns) {
-                (1, 1) => self.down::<V, 1, 1>(has, rows),
-                (1, 2) => self.down::<V, 2, 1>(has, rows),
-                (1, 3..=4) => self.down::<V, 4, 1>(has, rows),
-                (1, _) => self.down::<V, 8, 1>(has, rows),
-                (_, 1) => self.down::<V, 1, 2>(has, rows),
-                (_, 2) => self.down::<V, 2, 2>(has, rows),
-                (_, _) => self.down::<V, 4, 2>(has, rows),
+            match columns {
+                1 if const { M <= V::LEN } => self.down::<V, 1, 1>(has, rows),
+                2 if const { M <= V::LEN } => self.down::<V, 2, 1>(has, rows),
+                3..=4 if const { M <= V::LEN } => self.down::<V, 4, 1>(has, rows),
+                _ if const { M <= V::LEN } => self.down::<V, 8, 1>(has, rows),
+                1 => self.down::<V, 1, 2>(has, rows),
+                2 => self.down::<V, 2, 2>(has, rows),
+                _ => self.down::<V, 4, 2>(has, rows),
             }
             return;
         }
         match (rows / TURNED, registers) {
             (1, 1) => self.along::<V, 4, 1>(has),
             (1, 2) => self.along::<V, 4, 2>(has),
-            (1, _) if N == 3 => self.along::<V, 4, 3>(has),
-            (2, 1) if M == 12 => self.along::<V, 8, 1>(has),
-            (2, 2) if M == 12 => self.along::<V, 8, 2>(has),
-            (3, 1) if M == 12 => self.along::<V, 12, 1>(has),
-            (3, 2) if M == 12 => self.along::<V, 12, 2>(has),
+            (1, _) if const { N == 3 } => self.along::<V, 4, 3>(has),
+            (2, 1) if const { M == 12 } => self.along::<V, 8, 1>(has),
+            (2, 2) if const { M == 12 } => self.along::<V, 8, 2>(has),
+            (3, 1) if const { M == 12 } => self.along::<V, 12, 1>(has),
+            (3, 2) if const { M == 12 } => self.along::<V, 12, 2>(has),
             size => unreachable!("tiles of {size:?} where they have {M} rows of {N}"),
         }
     }

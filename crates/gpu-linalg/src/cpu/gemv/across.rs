@@ -22,6 +22,8 @@ const SMALL: usize = 8;
 /// Lines that are read at a time, at most: the sums they are added to are read and written once for them. With 16
 /// lines of `f32` a core took 99 µs for 1023 × 1025 instead of 83.
 const LINES: usize = 8;
+/// Groups whose chains are computed together, at most: warps of one group each.
+const TOGETHER: usize = gpu_linalg_kernels::gemv::ACROSS_WARPS as usize;
 
 /// The lines of a whole vector of columns, and their factors.
 type Vector<'a, T, const V: usize> = ([&'a [T]; V], [<T as Scalar>::Sum; V]);
@@ -83,22 +85,19 @@ impl<T: Scalar, const V: usize> Strips<'_, T, V> {
                 len: sums.len(),
                 adds,
             };
-            if of_warp == 1 {
-                strip.together(all, &mut memory);
-                sums.copy_from_slice(&memory[..sums.len()]);
-                for group in memory.chunks_exact(sums.len()).take(all).skip(1) {
-                    sums.iter_mut().zip(group).for_each(|(sum, &group)| *sum = *sum + group);
-                }
-                continue;
-            }
             // Groups that have no line have sums of zero, which change none but in the sign of a zero, which does not
             // last.
-            for warp in (0..all).step_by(of_warp) {
+            for warp in (0..all).step_by(if of_warp == 1 { all } else { of_warp }) {
                 let sum = strip.warp((warp, of_warp, all), &mut memory);
                 if warp == 0 {
                     sums.copy_from_slice(sum);
                 } else {
                     sums.iter_mut().zip(sum).for_each(|(sum, &warp)| *sum = *sum + warp);
+                }
+            }
+            if of_warp == 1 {
+                for group in memory.chunks_exact(sums.len()).take(all).skip(1) {
+                    sums.iter_mut().zip(group).for_each(|(sum, &group)| *sum = *sum + group);
                 }
             }
         }
@@ -121,6 +120,7 @@ struct Strip<'a, T: Scalar, A, const V: usize> {
 impl<T: Scalar, A: Adds<T>, const V: usize> Strip<'_, T, A, V> {
     /// The sums of the groups from `first` on of a warp of `count` ones, of `all` that have lines: the first one's and
     /// that of the one half as many behind it, and so on. A group's chain is begun where what it is added to is there.
+    /// Where a warp is one group, the chains of `all` are computed, and follow each other in `memory`.
     #[inline(always)]
     fn warp<'m>(&self, (first, count, all): (usize, usize, usize), memory: &'m mut [T::Sum]) -> &'m [T::Sum] {
         // Which of the memory's strips are in nobody's hands, and which hold the sum of the left one of two halves, by
@@ -154,9 +154,14 @@ impl<T: Scalar, A: Adds<T>, const V: usize> Strip<'_, T, A, V> {
                 leaf += leaves - 1;
                 level = leaves.ilog2();
             } else if some[0] < all {
-                frees -= 1;
-                let strip = free[frees];
-                self.chain(some[0], &mut memory[strip * self.len..][..self.len]);
+                let (strip, groups) = if count == 1 {
+                    (0, 0..all)
+                } else {
+                    frees -= 1;
+                    (free[frees], some[0]..some[0] + 1)
+                };
+                // The only call: all of it is inlined.
+                self.chains(groups, &mut memory[strip * self.len..]);
                 node = Some(strip);
             }
             while leaf >> level & 1 == 1 {
@@ -215,11 +220,13 @@ impl<T: Scalar, A: Adds<T>, const V: usize> Strip<'_, T, A, V> {
         &self.a[self.layout.index(self.first, self.columns.start + column)..][..self.len]
     }
 
-    /// The chains of `all` groups, some vectors of each in turn: so lines are read in the order of memory, but for few.
+    /// The chains of some groups, some vectors of each in turn: so lines are read in the order of memory, but for few.
     #[inline(always)]
-    fn together(&self, all: usize, memory: &mut [T::Sum]) {
+    fn chains(&self, groups: core::ops::Range<usize>, memory: &mut [T::Sum]) {
         let whole = self.columns.len() / V;
-        let mut vectors: Vec<usize> = (0..all).collect();
+        let mut vectors = [0; TOGETHER];
+        let vectors = &mut vectors[..groups.len()];
+        vectors.iter_mut().zip(groups).for_each(|(vector, group)| *vector = group);
         while vectors[0] < whole {
             for (vector, sums) in vectors.iter_mut().zip(memory.chunks_exact_mut(self.len)) {
                 if *vector < whole {
@@ -230,17 +237,6 @@ impl<T: Scalar, A: Adds<T>, const V: usize> Strip<'_, T, A, V> {
         for (&vector, sums) in vectors.iter().zip(memory.chunks_exact_mut(self.len)) {
             self.last(vector, sums);
         }
-    }
-
-    /// The chain of a group.
-    #[inline(always)]
-    fn chain(&self, group: usize, sums: &mut [T::Sum]) {
-        let whole = self.columns.len() / V;
-        let mut vector = group;
-        while vector < whole {
-            vector = self.some(vector, sums);
-        }
-        self.last(vector, sums);
     }
 
     /// Adds a whole vector to its group's chain, and those that follow in it of which there are [`LINES`]; says which
@@ -257,7 +253,7 @@ impl<T: Scalar, A: Adds<T>, const V: usize> Strip<'_, T, A, V> {
             lines[number * V..][..V].copy_from_slice(&of);
             factors[number * V..][..V].copy_from_slice(&x);
         }
-        if many {
+        if const { LINES / V == 1 } || many {
             self.adds.add::<LINES>(begins, &lines, &factors, sums);
         } else {
             let lines: &[_; V] = lines.first_chunk().expect("vectors are no longer");
@@ -275,14 +271,14 @@ impl<T: Scalar, A: Adds<T>, const V: usize> Strip<'_, T, A, V> {
         }
         let mut begins = vector < self.groups;
         let mut column = whole * V;
-        if self.columns.len() - column >= 4 {
+        if const { V > 4 } && self.columns.len() - column >= 4 {
             self.last_lines::<4>(&mut begins, column, sums);
             column += 4;
         }
         match self.columns.len() - column {
             1 => self.last_lines::<1>(&mut begins, column, sums),
-            2 => self.last_lines::<2>(&mut begins, column, sums),
-            3 => self.last_lines::<3>(&mut begins, column, sums),
+            2 if const { V > 2 } => self.last_lines::<2>(&mut begins, column, sums),
+            3 if const { V > 2 } => self.last_lines::<3>(&mut begins, column, sums),
             _ => {}
         }
     }

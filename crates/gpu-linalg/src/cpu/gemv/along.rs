@@ -15,6 +15,8 @@ use crate::launch::RealElement;
 pub(super) const BLOCK: usize = 4;
 /// Elements of a widest register, at most.
 const MOST_LANES: usize = 16;
+/// Lanes of a line, at most.
+const MOST_WIDTH: usize = 32;
 
 /// What is done with lanes in registers of either arrangement. `V` elements are 16 bytes.
 trait Arranged<T, const V: usize>: Sized {
@@ -28,7 +30,7 @@ trait Arranged<T, const V: usize>: Sized {
     fn beside<R: Lanes<T>, const G: usize>(self, has: Has<R>) -> Self::Output;
 }
 
-/// Does `work` in the arrangement for lines of `width` lanes, a power of two up to 32.
+/// Does `work` in the arrangement for lines of `width` lanes, a power of two up to [`MOST_WIDTH`].
 #[inline(always)]
 fn arranged<T, W: Lanes<T>, H: Lanes<T>, L: Lanes<T>, A: Arranged<T, V>, const V: usize>(
     work: A,
@@ -39,14 +41,15 @@ fn arranged<T, W: Lanes<T>, H: Lanes<T>, L: Lanes<T>, A: Arranged<T, V>, const V
     let (in_wide, in_half) = (W::LEN / V, H::LEN / V);
     match width / W::LEN {
         1 => work.lanes::<W, 1>(wide),
-        2 => work.lanes::<W, 2>(wide),
-        4 => work.lanes::<W, 4>(wide),
-        8 => work.lanes::<W, 8>(wide),
-        16 => work.lanes::<W, 16>(wide),
-        _ if width == 2 * in_wide => work.beside::<W, 2>(wide),
+        2 if const { 2 * W::LEN <= MOST_WIDTH } => work.lanes::<W, 2>(wide),
+        4 if const { 4 * W::LEN <= MOST_WIDTH } => work.lanes::<W, 4>(wide),
+        8 if const { 8 * W::LEN <= MOST_WIDTH } => work.lanes::<W, 8>(wide),
+        16 if const { 16 * W::LEN <= MOST_WIDTH } => work.lanes::<W, 16>(wide),
+        _ if const { V > 2 } && width == 2 * in_wide => work.beside::<W, 2>(wide),
         _ if width == in_wide => work.beside::<W, 1>(wide),
-        _ if width == in_half => work.beside::<H, 1>(half),
-        _ => work.beside::<L, 1>(least),
+        _ if const { H::LEN < W::LEN } && width == in_half => work.beside::<H, 1>(half),
+        _ if const { L::LEN < H::LEN } => work.beside::<L, 1>(least),
+        _ => unreachable!("lines of {width} lanes"),
     }
 }
 
@@ -215,11 +218,13 @@ pub(super) fn lanes<T: Registers, R: Lanes<T>, const V: usize, const G: usize>(
     (first, round): (usize, usize),
 ) -> [T; V] {
     // Of 32 registers of 64 bytes, or 16 of others, so many may hold sums.
-    let most = if size_of::<R>() == 64 { 16 } else { 8 };
+    const fn most<R>() -> usize {
+        if size_of::<R>() == 64 { 16 } else { 8 }
+    }
     let mut sums = [R::splat(has, T::ZERO); V];
-    if count == V && V * G <= most {
+    if const { V * G <= most::<R>() } && count == V {
         sums = chains::<T, R, V, G, V>(has, lines, x, (first, round));
-    } else if count == V && 2 * G <= most {
+    } else if const { V * G > most::<R>() && 2 * G <= most::<R>() } && count == V {
         for pair in (0..V).step_by(2) {
             let lines = [lines[pair], lines[pair + 1]];
             [sums[pair], sums[pair + 1]] = chains::<T, R, V, G, 2>(has, lines, x, (first, round));

@@ -8,6 +8,8 @@ use crate::launch::RealElement;
 
 /// Rows that are few, at most: more are in strips.
 pub(super) const MOST: usize = 64;
+/// Groups of a warp where one row's elements follow each other.
+const GROUPS: usize = 32;
 /// Elements of as many registers as hold sums, at most.
 const MOST_SUMS: usize = 128;
 
@@ -23,16 +25,21 @@ impl<T: RealElement, const V: usize> ByRegisters<T> for Few<'_, T, V> {
         let rows = self.0.sums.len();
         if rows == 1 && layout.leading_dimension() == 1 {
             // One row has so few vectors that a warp has 32 groups.
-            match of_warp / W::LEN {
-                2 => self.line::<W, 2>(wide),
-                4 => self.line::<W, 4>(wide),
-                8 => self.line::<W, 8>(wide),
-                16 => self.line::<W, 16>(wide),
-                registers => unreachable!("{of_warp} groups for one row are {registers} registers"),
+            assert_eq!(of_warp, GROUPS, "groups of a warp for one row");
+            if const { GROUPS / W::LEN == 2 } {
+                self.line::<W, 2>(wide);
+            } else if const { GROUPS / W::LEN == 4 } {
+                self.line::<W, 4>(wide);
+            } else if const { GROUPS / W::LEN == 8 } {
+                self.line::<W, 8>(wide);
+            } else if const { GROUPS / W::LEN == 16 } {
+                self.line::<W, 16>(wide);
+            } else {
+                unreachable!("registers of {} elements", W::LEN);
             }
         } else if rows <= L::LEN {
             self.warps::<L, 1>(least, 0);
-        } else if rows <= H::LEN {
+        } else if const { H::LEN > L::LEN } && rows <= H::LEN {
             self.warps::<H, 1>(half, 0);
         } else {
             let mut at = 0;
@@ -41,8 +48,8 @@ impl<T: RealElement, const V: usize> ByRegisters<T> for Few<'_, T, V> {
                     * match (rows - at).div_ceil(W::LEN) {
                         1 => self.warps::<W, 1>(wide, at),
                         2 => self.warps::<W, 2>(wide, at),
-                        3..=4 => self.warps::<W, 4>(wide, at),
-                        _ => self.warps::<W, 8>(wide, at),
+                        5.. if const { 4 * W::LEN < MOST } => self.warps::<W, 8>(wide, at),
+                        _ => self.warps::<W, 4>(wide, at),
                     };
             }
         }

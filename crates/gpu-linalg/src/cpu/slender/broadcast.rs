@@ -13,20 +13,18 @@ impl<T: Registers, V: Lanes<T>, const N: usize, const M: usize> Sums<T, V> for B
     #[inline(always)]
     fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>) {
         let len = strip.len;
-        let mut at = 0;
-        while at + M <= len {
-            lines::<T, V, N, M>(has, of, (first, at), strip);
-            at += M;
-        }
-        if at == len {
+        if len < M {
+            for at in 0..len {
+                lines::<T, V, N, 1>(has, of, (first, at), strip);
+            }
             return;
         }
-        if len >= M {
-            // Some of them once more.
-            return lines::<T, V, N, M>(has, of, (first, len - M), strip);
-        }
-        for at in 0..len {
-            lines::<T, V, N, 1>(has, of, (first, at), strip);
+        let mut at = 0;
+        while at < len {
+            // Of the last ones some once more.
+            let from = at.min(len - M);
+            lines::<T, V, N, M>(has, of, (first, from), strip);
+            at = from + M;
         }
     }
 }
@@ -41,8 +39,8 @@ fn lines<T: Registers, V: Lanes<T>, const N: usize, const M: usize>(
 ) {
     let lines = &of.long[(first + at) * of.leading..];
     let part = of.split.piece.min(of.depth);
-    let mut total = chains::<T, V, N, M>(has, Block::new(lines, of.leading, M, part), few);
-    let mut start = part;
+    let mut total = [[V::splat(has, T::ZERO); N]; M];
+    let mut start = 0;
     while start < of.depth {
         let part = part.min(of.depth - start);
         let block = Block::new(&lines[start..], of.leading, M, part);
@@ -50,7 +48,7 @@ fn lines<T: Registers, V: Lanes<T>, const N: usize, const M: usize>(
         // Parts are added in ascending order, the second one to the first.
         for i in 0..M {
             for j in 0..N {
-                total[i][j] = total[i][j].plus(chains[i][j]);
+                total[i][j] = if start == 0 { chains[i][j] } else { total[i][j].plus(chains[i][j]) };
             }
         }
         start += part;

@@ -197,14 +197,21 @@ ways! {
     InStrips = |part, wide, _half, _least| part.run::<W, Strips>(wide);
     // A core does as much in two registers of 32 bytes as in one of 64, and sorts them sooner.
     ByTurning = |part, wide, half, _least| {
-        if size_of::<W>() > 2 * SIXTEEN { part.run::<H, Turned>(half) } else { part.run::<W, Turned>(wide) }
+        if const { size_of::<W>() > 2 * SIXTEEN } {
+            part.run::<H, Turned>(half)
+        } else {
+            part.run::<W, Turned>(wide)
+        }
     };
-    ByBroadcasts = |part, wide, half, least| match part.of.count {
-        count if count <= L::LEN => part.run::<L, Broadcast<1, 8>>(least),
-        count if count <= H::LEN => part.run::<H, Broadcast<1, 8>>(half),
-        count if count.div_ceil(H::LEN) == 3 => part.run::<H, Broadcast<3, 4>>(half),
-        count if count <= W::LEN => part.run::<W, Broadcast<1, 8>>(wide),
-        _ => part.run::<W, Broadcast<2, 4>>(wide),
+    // Of more elements than 16 bytes, up to MOST and to two widest registers.
+    ByBroadcasts = |part, wide, half, _least| match part.of.count {
+        count if const { H::LEN > L::LEN } && count <= H::LEN => part.run::<H, Broadcast<1, 8>>(half),
+        count if const { 2 * H::LEN < MOST && H::LEN < W::LEN } && count.div_ceil(H::LEN) == 3 => {
+            part.run::<H, Broadcast<3, 4>>(half)
+        }
+        count if const { W::LEN > L::LEN } && count <= W::LEN => part.run::<W, Broadcast<1, 8>>(wide),
+        _ if const { W::LEN < MOST } => part.run::<W, Broadcast<2, 4>>(wide),
+        count => unreachable!("{count} results side by side"),
     };
 }
 

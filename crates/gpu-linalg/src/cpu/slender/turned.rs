@@ -17,12 +17,12 @@ impl<T: Registers, V: Lanes<T>> Sums<T, V> for Turned {
     #[inline(always)]
     fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>) {
         // A chain takes a new product every fourth cycle: so eight are at work where there are so many.
-        match (size_of::<T>(), padded(of.count)) {
-            (4, 1) => self::strip::<T, V, 4, 1, 4>(has, of, first, strip),
-            (4, 2) => self::strip::<T, V, 4, 2, 3>(has, of, first, strip),
-            (4, _) => self::strip::<T, V, 4, 4, 2>(has, of, first, strip),
-            (_, 1) => self::strip::<T, V, 2, 1, 4>(has, of, first, strip),
-            (_, _) => self::strip::<T, V, 2, 2, 4>(has, of, first, strip),
+        match padded(of.count) {
+            1 if const { size_of::<T>() == 4 } => self::strip::<T, V, 4, 1, 4>(has, of, first, strip),
+            2 if const { size_of::<T>() == 4 } => self::strip::<T, V, 4, 2, 3>(has, of, first, strip),
+            _ if const { size_of::<T>() == 4 } => self::strip::<T, V, 4, 4, 2>(has, of, first, strip),
+            1 => self::strip::<T, V, 2, 1, 4>(has, of, first, strip),
+            _ => self::strip::<T, V, 2, 2, 4>(has, of, first, strip),
         }
     }
 }
@@ -37,27 +37,23 @@ fn strip<T: Registers, V: Lanes<T>, const P: usize, const Q: usize, const N: usi
     strip: &mut Strip<T>,
 ) {
     let len = strip.len;
-    let mut at = 0;
-    while at + N * V::LEN <= len {
-        lines::<T, V, P, Q, N>(has, of, (first, at), strip);
-        at += N * V::LEN;
-    }
-    if at + V::LEN < len && len >= N * V::LEN {
-        // Some of them once more.
-        return lines::<T, V, P, Q, N>(has, of, (first, len - N * V::LEN), strip);
-    }
-    while at + V::LEN <= len {
-        lines::<T, V, P, Q, 1>(has, of, (first, at), strip);
-        at += V::LEN;
-    }
-    if at == len {
+    if len < V::LEN {
+        for at in 0..len {
+            line::<T, Q>(of, (first, at), strip);
+        }
         return;
     }
-    if len >= V::LEN {
-        return lines::<T, V, P, Q, 1>(has, of, (first, len - V::LEN), strip);
+    // Where the last ones are fewer than a tile's, some are computed once more.
+    let mut at = 0;
+    while len >= N * V::LEN && at + V::LEN < len {
+        let from = at.min(len - N * V::LEN);
+        lines::<T, V, P, Q, N>(has, of, (first, from), strip);
+        at = from + N * V::LEN;
     }
-    for at in 0..len {
-        line::<T, Q>(of, (first, at), strip);
+    while at < len {
+        let from = at.min(len - V::LEN);
+        lines::<T, V, P, Q, 1>(has, of, (first, from), strip);
+        at = from + V::LEN;
     }
 }
 
