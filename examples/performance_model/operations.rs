@@ -10,7 +10,7 @@ const LINES: u32 = 8;
 
 /// Lines of a plane, and points of an edge of a cube of so many rows, that are left where only as many levels are asked
 /// for as those of the whole: a column has more of them than a cube.
-const FEW_LINES: u32 = 3;
+const FEW_LINES: u32 = 2;
 const COLUMN: u32 = 8;
 const CUBE: u32 = 1 << 14;
 

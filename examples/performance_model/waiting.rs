@@ -63,7 +63,7 @@ pub fn waiting(blocks: f64, places: f64) -> f64 {
 
 /// The longest way through a structure.
 pub fn longest(structure: Structure, places: Places, step: Step) -> Way {
-    let mut known: Vec<Way> = Vec::with_capacity(structure.rows.div_ceil(places.unit) as usize);
+    let mut known = Known::default();
     let (mut ends, mut ahead) = (BinaryHeap::new(), Ahead::new(structure));
     let mut last = Way::default();
     for first in (0..structure.rows).step_by(places.block as usize) {
@@ -71,13 +71,13 @@ pub fn longest(structure: Structure, places: Places, step: Step) -> Way {
         let is_full = ends.len() == places.resident;
         let start = if is_full { ends.pop().map_or(last, |Reverse(end)| end) } else { Way::default() };
         let (mut end, behind) = (start, structure.rows.min(first + places.block));
-        let before = known.len();
+        let before = known.ways.len();
         for unit in (first..behind).step_by(places.unit as usize) {
             let rows = unit..behind.min(unit + places.unit);
             // A warp that walks begins with the next rows when it has done its last.
-            let own = places.walking.and_then(|warps| known[before..].len().checked_sub(warps));
-            let start = own.map_or(start, |own| start.max(known[before + own]));
-            let found = solved(places, step, rows, (start, &known), &mut ahead);
+            let own = places.walking.and_then(|warps| known.ways[before..].len().checked_sub(warps));
+            let start = own.map_or(start, |own| start.max(known.ways[before + own]));
+            let found = solved(places, step, (first, rows), (start, &known), &mut ahead);
             known.push(found);
             end = end.max(found);
         }
@@ -87,31 +87,55 @@ pub fn longest(structure: Structure, places: Places, step: Step) -> Way {
     last
 }
 
-/// When some rows are known that are solved together, by a block that starts then.
+/// When rows are known, by units.
+#[derive(Default)]
+struct Known {
+    ways: Vec<Way>,
+    /// The cycles of each alone: of a row's columns, which may lie anywhere, the greatest is found without a branch, so that
+    /// many are asked for at the same time.
+    cycles: Vec<u32>,
+}
+
+impl Known {
+    fn push(&mut self, way: Way) {
+        self.ways.push(way);
+        self.cycles.push(way.cycles);
+    }
+}
+
+/// When some rows are known that are solved together, by a block that starts then and whose first row is that.
 fn solved(
     places: Places,
     step: Step,
-    rows: Range<u32>,
-    (start, known): (Way, &[Way]),
+    (first, rows): (u32, Range<u32>),
+    (start, known): (Way, &Known),
     ahead: &mut Ahead,
 ) -> Way {
     let (mut from, mut batches, mut is_chain) = (start, 1, true);
+    let unit = |column: u32| if places.unit == 1 { column } else { column / places.unit } as usize;
+    let hops = |column: u32| u32::from(places.walking.is_some() || column < first);
+    let cycles = |column: u32| known.cycles[unit(column)] + hops(column) * step.hop;
     // How many rows are behind each other, of each row that is solved in a warp's registers.
     let (mut depths, mut steps) = ([1; 32], 1);
     for row in rows.clone() {
+        let columns = ahead.columns(row);
         let (mut depth, mut outer) = (1, 0_u32);
-        for &column in ahead.columns(row) {
+        let mut greatest = 0;
+        for &column in columns {
             if column >= rows.start {
                 depth = depth.max(depths[(column - rows.start) as usize] + 1);
                 is_chain &= column + 1 == row;
                 continue;
             }
             outer += 1;
-            let mut other = known[(column / places.unit) as usize];
-            if places.walking.is_some() || column / places.block != row / places.block {
-                other = Way { cycles: other.cycles + step.hop, hops: other.hops + 1, ..other };
+            greatest = greatest.max(cycles(column));
+        }
+        if outer > 0 && greatest >= from.cycles {
+            let all = columns.iter().filter(|&&column| column < rows.start && cycles(column) == greatest);
+            for &column in all {
+                let other = known.ways[unit(column)];
+                from = from.max(Way { cycles: greatest, hops: other.hops + hops(column), ..other });
             }
-            from = from.max(other);
         }
         depths[(row - rows.start) as usize] = depth;
         steps = steps.max(depth);

@@ -8,9 +8,13 @@ use gpu_sparse::{
 
 use super::{Call, Part, Prepared, samples};
 
-/// Rows of a usual matrix, and those that are simulated.
+/// Rows of a usual matrix, and those that are simulated: …
 const ROWS: usize = 1 << 20;
 const SIMULATED: usize = 1 << 13;
+/// … less where the list of entries is sorted, …
+const SORTED: usize = 1 << 11;
+/// … and more where levels of few rows would be one launch.
+const BY_LEVELS: usize = 1 << 15;
 /// Levels of a triangle, however many rows it has.
 const LEVELS: usize = 16;
 /// Columns of what is multiplied or solved for together.
@@ -93,12 +97,14 @@ fn products_together() -> Call {
 }
 
 fn system(algorithm: Algorithm) -> Call {
-    call(format!("solve/{algorithm:?}/f32"), 8, move |device, rows| {
+    let solved = call(format!("solve/{algorithm:?}/f32"), 8, move |device, rows| {
         let (stream, b) = (device.default_stream(), device.upload(&samples::<f32>(rows))?);
         let mut x = device.alloc::<f32>(rows)?;
         let mut analysis = Analysis::with(kept(device, rows)?, Side::Lower, Diagonal::Stored, algorithm)?;
         Ok(Box::new(move || Ok(analysis.solve(&stream, 1.0, &b, &mut x)?)))
-    })
+    });
+    let rows = if algorithm == Algorithm::Levels { BY_LEVELS } else { SIMULATED };
+    Call { part: Part::all(rows), ..solved }
 }
 
 fn systems_together() -> Call {
@@ -125,21 +131,23 @@ fn cholesky() -> Call {
 
 /// The incomplete factors of a matrix of both sides.
 fn lu() -> Call {
-    call("ilu0/f32".into(), 36, |device, rows| {
+    let call = call("ilu0/f32".into(), 36, |device, rows| {
         let a = matrix(device, rows, true)?;
         Ok(Box::new(move || Ok(ilu0(&a).map(drop)?)))
-    })
+    });
+    Call { part: Part::all(SIMULATED / 2), ..call }
 }
 
 /// Rows of a list of entries in which each comes twice.
 fn duplicates() -> Call {
-    call("compress/f32".into(), 80, |device, rows| {
+    let call = call("compress/f32".into(), 80, |device, rows| {
         let (rows_of, columns_of, values) = entries(rows, false);
         let [rows_of, columns_of] = [rows_of, columns_of].map(|all| [&all[..], &all[..]].concat());
         let values = [&values[..], &values[..]].concat();
         let list = Coo::upload(device, rows, rows, &rows_of, &columns_of, &values)?;
         Ok(Box::new(move || Ok(compress(&list).map(drop)?)))
-    })
+    });
+    Call { part: Part::all(SORTED), ..call }
 }
 
 fn transposition() -> Call {
