@@ -253,6 +253,6 @@ mod tests {
         let groups = Structure { kind: Kind::Groups, rows: 3000, a: 1000, b: 4, drawn: false };
         assert_eq!(level_count(alike(groups, 300)), level_count(groups));
         let plane = Structure { kind: Kind::Plane, a: 1500, ..groups };
-        assert_eq!((alike(plane, 900).a, alike(plane, 5000)), (300, plane));
+        assert_eq!((alike(plane, 900).a, alike(plane, 5000)), (450, plane));
     }
 }

@@ -305,9 +305,11 @@ pub fn simulate(
     counting: &Counting,
 ) -> Result<Vec<Counts>, String> {
     let sample = operation.is_sampled().then_some(BLOCKS);
-    // What is known of the structure is found by all blocks, of which nothing is counted.
+    // What is known of the structure is found by all blocks, of which nothing is counted: one after the other, so that none
+    // waits for what another is to store.
     let whole = simulated::config(caches);
-    let device = Device::simulator_with(Config { record: Record::Off, caches: None, ..whole });
+    let unseen = Config { record: Record::Off, caches: None, resident_blocks: 1, ..whole };
+    let device = Device::simulator_with(unseen);
     let run = || -> Result<(), Box<dyn Error>> {
         let (offsets, indices, values) = structure.arrays();
         let rows = offsets.len() - 1;
