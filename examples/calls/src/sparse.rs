@@ -14,7 +14,7 @@ const SIMULATED: usize = 1 << 13;
 /// … less where the list of entries is sorted, …
 const SORTED: usize = 1 << 11;
 /// … and more where levels of few rows would be one launch.
-const BY_LEVELS: usize = 1 << 15;
+const BY_LEVELS: usize = 1 << 14;
 /// Levels of a triangle, however many rows it has.
 const LEVELS: usize = 16;
 /// Columns of what is multiplied or solved for together.
