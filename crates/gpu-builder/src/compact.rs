@@ -11,10 +11,13 @@ use crate::ptx::Item;
 /// What the compiler calls the dynamic shared memory. No other text ever sees the name.
 const DYNAMIC: &str = "gpu_launch_sized_workgroup_mem";
 
-/// What the compiler calls registers, and the letters that they have here: predicates, of 16, 32 and 64 bits. `a` is that
-/// of parameters, and others those of types.
+/// What the compiler calls registers, and the letters that they have here: predicates, of 16, 32 and 64 bits. `a` is
+/// that of parameters, and others those of types.
 const REGISTERS: [(&str, &str); 4] =
     [("%p", "pcegijkl"), ("%rs", "hm"), ("%r", "rnoqtwxyzABCDEFGHI"), ("%rd", "dJKLMNOPQRSTUVWXYZ")];
+
+/// A block of inline assembly that needs a predicate: all of a function have the same one, which is declared once.
+const BLOCK: &str = "{.reg .pred p;";
 
 /// Registers of a letter whose number has one digit.
 const SHORT: usize = 10;
@@ -33,7 +36,11 @@ pub(crate) fn compact(item: &Item) -> String {
         .replace("\nbra.uni $", "\nbra $")
         .replace(DYNAMIC, "sh")
         .replace(".ptr .align 1 ", "");
-    let text = labels(&text);
+    let mut text = labels(&text);
+    let has_blocks = text.contains(BLOCK) && text.contains("\n.reg .pred %p<");
+    if has_blocks {
+        text = text.replace(BLOCK, "{");
+    }
     let Registers { names, counts } = registers(&text);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
@@ -41,7 +48,12 @@ pub(crate) fn compact(item: &Item) -> String {
         out.push_str(&rest[..at]);
         match what {
             Found::One { .. } => out.push_str(&names[word]),
-            Found::All { letters } => out.push_str(&declared(letters, counts[letters])),
+            Found::All { letters } => {
+                out.push_str(&declared(letters, counts[letters]));
+                if has_blocks && letters == REGISTERS[0].1 {
+                    out.push_str(",p");
+                }
+            }
         }
         rest = &rest[at + word.len()..];
     }
@@ -49,8 +61,8 @@ pub(crate) fn compact(item: &Item) -> String {
     out
 }
 
-/// The name of a register: of the letters one after the other those of one digit, then those of more. It does not depend
-/// on how many there are, so that images of a kernel differ where their instructions do.
+/// The name of a register: of the letters one after the other those of one digit, then those of more. It does not
+/// depend on how many there are, so that images of a kernel differ where their instructions do.
 fn register(letters: &'static str, number: usize) -> String {
     let short = SHORT * letters.len();
     let (letter, digits) = match number.checked_sub(short) {
@@ -217,11 +229,11 @@ mod tests {
                     { .reg .pred p; @p bra $L__BB_2; }\nbra.uni $L__BB_2;\n@%p1 bra.uni $L__BB_2;\n$L__BB_2:\n}";
         assert_eq!(
             compacted(text),
-            ".visible .entry k(\n.param .u64 a0,\n.param .u32 a1\n)\n{\n.reg .pred p<1>;\n\
+            ".visible .entry k(\n.param .u64 a0,\n.param .u32 a1\n)\n{\n.reg .pred p<1>,p;\n\
              .reg .b16 h<1>;\n.reg .b32 r<3>;\n.reg .b64 d<1>;\n.reg .b64 %SPL;\n\
              $1:\n.pragma \"no  unroll\";\nld.param.b64 d0,[a0];\nst.v2.b32 [d0+4],{r2,r1};\n\
              mov.u32 r0,%tid.x;\ncvt.u16.u32 h0,r0;\nadd.s32 r0,r0,r1;\n@p0 bra $1;\nmov.b64 %SPL,%rdx;\n\
-             {.reg .pred p;@p bra $0;}\nbra $0;\n@p0 bra.uni $0;\n$0:\n}"
+             {@p bra $0;}\nbra $0;\n@p0 bra.uni $0;\n$0:\n}"
         );
     }
 

@@ -90,7 +90,7 @@ pub fn cut_floats(item: &Item) -> Vec<String> {
 /// The registers among operands: as the compiler calls them (`%rd1`), or as they are kept (`d1`).
 fn registers(operands: &str) -> impl Iterator<Item = &str> {
     let is_kept = |name: &str| {
-        let number = name.strip_prefix(|letter: char| letter.is_ascii_lowercase());
+        let number = name.strip_prefix(|letter: char| letter.is_ascii_alphabetic());
         number.is_some_and(|number| number.parse::<u32>().is_ok())
     };
     operands.split([',', ' ', '{', '}', '\t']).filter(move |name| name.starts_with('%') || is_kept(name))
@@ -116,8 +116,8 @@ mod tests {
         let names = |operands| registers(operands).collect::<Vec<_>>();
         assert_eq!(names("%rd1, {%r2, %p3}, 0f3F800000, [%rd4+8]"), ["%rd1", "%r2", "%p3"]);
         assert_eq!(names("d1,{r2,p3},0f3F800000,$1,-1,depth"), ["d1", "r2", "p3"]);
-        // Those beyond 100 of a kind.
-        assert_eq!(names("e55,r0"), ["e55", "r0"]);
+        // Those beyond ten of a kind.
+        assert_eq!(names("e55,r0,X10"), ["e55", "r0", "X10"]);
     }
 
     #[test]

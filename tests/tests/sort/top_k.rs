@@ -117,8 +117,8 @@ fn any_k_of_tiles() {
     });
 }
 
-/// Rows about as long as each tile that a block reads at once, of 32 bits and of others, with as many selected as there are
-/// threads in it, and one more or less; of all kinds of keys.
+/// Rows about as long as each tile that a block reads at once, of 32 bits and of others, with as many selected as there
+/// are threads in it, and one more or less; of all kinds of keys.
 #[test]
 fn rows_of_all_tiles() {
     for_each("rows_of_all_tiles", |device| {

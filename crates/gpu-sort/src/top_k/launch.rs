@@ -136,7 +136,9 @@ unsafe trait Selects {
 
 macro_rules! selects {
     ($($width:ty as $composite:ty:
-        $rows:ident $two_warps:ident $warp:ident $half:ident $quarter:ident $digits:ident $filter:ident $sample:ident $last:ident $last_digits:ident;)*) => { $(
+        $rows:ident $two_warps:ident $warp:ident $half:ident $quarter:ident
+        $digits:ident $filter:ident $sample:ident $last:ident $last_digits:ident;
+    )*) => { $(
         // SAFETY: the names say so.
         unsafe impl Selects for $width {
             type Composite = $composite;

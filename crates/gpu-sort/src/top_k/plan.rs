@@ -14,11 +14,11 @@ use crate::segmented::cut::Cut;
 use crate::segmented::plan::{SegmentedPlan, composite_bytes};
 use gpu_core::{Error, ScratchSize};
 
-/// Rows of up to so many keys are sorted: a warp sorts several of them in registers in less than a block of its own needs
-/// for each. (H200, 8 of each 128 `f32`: 1.27 ms by selecting, 3.54 by sorting 2^28; 4 of each 64: 3.9, 3.1.)
+/// Rows of up to so many keys are sorted: a warp sorts several of them in registers in less than a block of its own
+/// needs for each. (H200, 8 of each 128 `f32`: 1.27 ms by selecting, 3.54 by sorting 2^28; 4 of each 64: 3.9, 3.1.)
 const SHORT: usize = 64;
-/// So are rows of up to so many where more than a part of them is wanted, or more than there is a bound for. (388 of each 408
-/// `u8`: 0.21 ms by selecting, 0.06 by sorting; 34 of each 84: 0.014, 0.009.)
+/// So are rows of up to so many where more than a part of them is wanted, or more than there is a bound for. (388 of
+/// each 408 `u8`: 0.21 ms by selecting, 0.06 by sorting; 34 of each 84: 0.014, 0.009.)
 const SORTED: usize = 1024;
 const PART_SORTED: usize = 4;
 /// More than so many are selected by digits: there would be no bound to begin with.

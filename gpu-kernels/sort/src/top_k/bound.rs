@@ -80,8 +80,8 @@ fn select<S: Source, const P: usize, const L: usize, const LISTED: u32>(
             let mut place = held.reserve(count);
             // Where there is no room the tile is taken again, below.
             if place + count <= room {
-                // Most groups have one at most, which is the least. The index of a register has to be known beforehand, and
-                // for what a thread reads once more from memory it waits.
+                // Most groups have one at most, which is the least. The index of a register has to be known beforehand,
+                // and for what a thread reads once more from memory it waits.
                 unroll::<GROUPS>(|group| {
                     let first = group * (L / GROUPS);
                     let bits = within >> first & ((1 << (L / GROUPS)) - 1);
@@ -155,9 +155,9 @@ fn select<S: Source, const P: usize, const L: usize, const LISTED: u32>(
     known.min(k)
 }
 
-/// A word that at least `k` of the tile's do not exceed, or the highest: of each warp's minima as many as make `k` together
-/// do not exceed the greatest of the warps' bounds. A thread has one minimum, or for a `k` near to as many as there are threads
-/// one of each half of its words: of 1024 words the bound of the first 32 lets 43 pass then, not 128.
+/// A word that at least `k` of the tile's do not exceed, or the highest: of each warp's minima as many as make `k`
+/// together do not exceed the greatest of the warps' bounds. A thread has one minimum, or for a `k` near to as many as
+/// there are threads one of each half of its words: of 1024 words the bound of the first 32 lets 43 pass then, not 128.
 #[device]
 #[inline(always)]
 fn first_bound<S: Source, const P: usize>(
@@ -170,16 +170,18 @@ fn first_bound<S: Source, const P: usize>(
     let mut least = [Ord::min(least[0], least[1]), Ord::min(least[2], least[3])];
     let of_warp = k.div_ceil(P as u32 / 32);
     // Mutants: both are bounds.
-    let (lane, sorted);
-    if of_warp <= 16 {
-        (lane, sorted) = (of_warp - 1, sorted_lanes(Ord::min(least[0], least[1])));
-    } else if P <= 64 {
-        // Each half on its own is faster; of more warps the greatest of so many bounds would be too great.
-        (lane, sorted) = (of_warp.div_ceil(2) - 1, Ord::max(sorted_lanes(least[0]), sorted_lanes(least[1])));
-    } else {
+    let is_halved = of_warp > 16;
+    let (lane, sorted) = if is_halved && P > 64 {
         sort_groups(&mut least, 32);
-        (lane, sorted) = ((of_warp - 1) / 2, if of_warp % 2 == 1 { least[0] } else { least[1] });
-    }
+        ((of_warp - 1) / 2, if of_warp % 2 == 1 { least[0] } else { least[1] })
+    } else {
+        // Each half on its own is faster; of more warps the greatest of so many bounds would be too great.
+        let mut sorted = sorted_lanes(if is_halved { least[0] } else { Ord::min(least[0], least[1]) });
+        if is_halved {
+            sorted = Ord::max(sorted, sorted_lanes(least[1]));
+        }
+        (if is_halved { of_warp.div_ceil(2) } else { of_warp } - 1, sorted)
+    };
     if warp::lane_id() == lane {
         bounds.write(thread_idx_x() / 32, sorted);
     }

@@ -38,9 +38,9 @@ impl<C: Composite> Candidates<C> {
     }
 }
 
-/// Hands the first `k` of `known` candidates to `emit`, with their ranks; by a block of `P` threads, behind a barrier. Of few,
-/// two threads each compare one with the others, which waits less than a sort. More, up to `LISTED`, are sorted in lists of a
-/// warp's lanes, and each finds its rank in the other lists; still more are sorted together.
+/// Hands the first `k` of `known` candidates to `emit`, with their ranks; by a block of `P` threads, behind a barrier.
+/// Of few, two threads each compare one with the others, which waits less than a sort. More, up to `LISTED`, are sorted
+/// in lists of a warp's lanes, and each finds its rank in the other lists; still more are sorted together.
 #[device]
 #[inline(always)]
 pub(super) fn emit_first<C: Composite, const P: usize, const LISTED: u32>(

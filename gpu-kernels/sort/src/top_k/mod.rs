@@ -1,10 +1,10 @@
 //! The first `k` keys in an order: the largest or the smallest.
 //!
-//! A block selects from a row what may be among its first `k` ([`select_rows`], [`ByBound`]). It knows a bound: a word that at
-//! least `k` keys do not exceed. Keys within the bound are candidates; where they become too many they are sorted, the first `k`
-//! stay, and the bound is the last of them. The first bound comes from the threads' least words: if in each of four warps 8
-//! threads have one that does not exceed it, 32 keys do not. Of 4096 keys some 50 are then candidates for the first 32. A block
-//! of one warp or two selects from short rows ([`Tile`]).
+//! A block selects from a row what may be among its first `k` ([`select_rows`], [`ByBound`]). It knows a bound: a word
+//! that at least `k` keys do not exceed. Keys within the bound are candidates; where they become too many they are
+//! sorted, the first `k` stay, and the bound is the last of them. The first bound comes from the threads' least words:
+//! if in each of four warps 8 threads have one that does not exceed it, 32 keys do not. Of 4096 keys some 50 are then
+//! candidates for the first 32. A block of one warp or two selects from short rows ([`Tile`]).
 //!
 //! For a larger `k` a block counts digits instead ([`ByDigits`]), and reads its row two or three times.
 //!
