@@ -20,7 +20,7 @@ use gpu_model::waves::{Counts, simulated};
 use gpu_sim::Config;
 
 use super::cases::Counting;
-use super::scaling::{in_cache, read_once, scaled_launches};
+use super::scaling::{in_cache, multiprocessors, operate, read_once, scaled_launches};
 use super::tensor::MMA;
 
 /// What any implementation of so many elements has to do.
@@ -82,12 +82,7 @@ pub fn count(call: &Call, size: usize, counting: &Counting) -> Result<Counted, B
         read_once(&mut counted, bytes);
     }
     in_cache(&mut counted, bytes, counting.l2);
-    // All operations are the longest launch's.
-    let longest = counted.launches.iter_mut();
-    let longest = longest.max_by(|one, other| one.instructions.all().total_cmp(&other.instructions.all()));
-    if let Some(longest) = longest {
-        longest.operations = call.operations * size as f64;
-    }
+    operate(&mut counted.launches, call.operations * size as f64);
     Ok(counted)
 }
 
@@ -100,20 +95,12 @@ fn scaled(
     counting: &Counting,
 ) -> Result<Counted, Box<dyn Error>> {
     let elements = [large / 4, large];
+    let all = Config::default().multiprocessors;
     let [of_small, of_large] = side_by_side(elements, |part| {
-        simulate(call, part, call.part.sample, multiprocessors(call, part, size), counting)
+        let of_part = if call.part.is_cut { multiprocessors(part, size) } else { all };
+        simulate(call, part, call.part.sample, of_part, counting)
     })?;
     scaled_launches([&of_small, &of_large], elements, size, growing)
-}
-
-/// The multiprocessors of the device on which a part of a call is simulated.
-fn multiprocessors(call: &Call, part: usize, of: usize) -> u32 {
-    let all = Config::default().multiprocessors;
-    if !call.part.is_cut {
-        return all;
-    }
-    // A cast saturates; there is one at least.
-    (f64::from(all) * part as f64 / of as f64).round().max(1.0) as u32
 }
 
 /// All calls.

@@ -25,7 +25,7 @@ use gpu_examples::predicted::{Counted, side_by_side};
 use super::counter::Known;
 use super::facts::Facts;
 use super::registers::registers;
-use super::scaling::{in_cache, read_once, scaled_launches};
+use super::scaling::{in_cache, multiprocessors, operate, read_once, scaled_launches};
 use super::{product, steps};
 
 /// Elements that are simulated at most; counts of more are scaled from those of as many and of half of them.
@@ -85,14 +85,12 @@ fn is_cut_by_blocks(case: Case) -> bool {
 }
 
 /// The multiprocessors of the device on which a part of a case is simulated.
-fn multiprocessors(part: Case, of: Case) -> u32 {
-    let all = Config::default().multiprocessors;
-    if !is_cut_by_blocks(of) {
-        return all;
+fn multiprocessors_for(part: Case, of: Case) -> u32 {
+    if is_cut_by_blocks(of) {
+        multiprocessors(part.elements(), of.elements())
+    } else {
+        Config::default().multiprocessors
     }
-    let share = part.elements() as f64 / of.elements() as f64;
-    // A cast saturates; there is one at least.
-    (f64::from(all) * share).round().max(1.0) as u32
 }
 
 /// A kernel's PTX, and what it has once that was asked for: most kernels are not.
@@ -264,13 +262,7 @@ impl Counting {
         let device = Device::simulator_with(config);
         let bytes = counting::count(&device, case).map_err(|error| format!("{}: {error}", case.name()))?;
         let mut launches = self.launched(&device)?;
-        // All operations are the longest launch's.
-        let longest = launches
-            .iter_mut()
-            .max_by(|one, other| one.instructions.all().total_cmp(&other.instructions.all()));
-        if let Some(longest) = longest {
-            longest.operations = operations(case);
-        }
+        operate(&mut launches, operations(case));
         Ok((launches, bytes))
     }
 
@@ -382,7 +374,7 @@ impl Counting {
         let halves = parts.filter_map(|part| large.shrunk(most / part));
         let small = halves.into_iter().find(|small| small.elements() < large.elements());
         let small = small.ok_or_else(|| format!("{} has nothing smaller", large.name()))?;
-        let units = [small, large].map(|part| multiprocessors(part, case));
+        let units = [small, large].map(|part| multiprocessors_for(part, case));
         let [(of_small, _), (of_large, bytes)] =
             self.cases.get(format!("{small:?} {large:?} {sample:?} {units:?}"), || {
                 side_by_side([(small, units[0]), (large, units[1])], |(part, units)| {

@@ -1,7 +1,11 @@
 //! What is known of a sparse structure's rows: their levels, what the library chooses by, and how they are ordered.
 
 use gpu_benches::suite::sparse::Structure;
-use gpu_sparse::plan::solve::Profile;
+use gpu_sparse::plan::order::tile;
+use gpu_sparse::plan::solve::{Profile, is_packed};
+use gpu_sparse_kernels::order::{CLASSES, MOST_COUNTERS, class, classes};
+use gpu_sparse_kernels::ordered::{lanes_of, widest};
+use gpu_sparse_kernels::packed::{LONGEST, UNITS};
 
 use super::ahead::Ahead;
 use super::analyses::{Way, longest};
@@ -9,22 +13,8 @@ use super::cases::Counting;
 
 /// Rows of which one says how the others are.
 const EACH: u32 = 61;
-/// Rows of a block that does not walk.
+/// Rows of a block that does not walk, of which a profile says how many wait for one of the same.
 const BLOCK: u32 = 256;
-/// Threads of a block that walks through a line or a plane of a grid.
-const WALKING: u32 = 512;
-/// Classes of rows of a level: of 1, 2, 3–4, 5–8, 9–16, more entries, and of none.
-const CLASSES: usize = 7;
-/// Entries of the longest rows that are packed, and units of a warp.
-const LONGEST: u32 = 128;
-const UNITS: usize = 32;
-/// Units that are few enough however few entries there are.
-const FEW_UNITS: usize = 1 << 18;
-/// The most keys of which each tile of rows counts all.
-const FEW_KEYS: u32 = 256;
-/// The most groups that a block counts in shared memory.
-const MOST_COUNTERS: usize = 8192;
-
 /// What is known of a structure's rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
@@ -36,19 +26,6 @@ pub struct Facts {
     groups: Vec<u32>,
     /// The way through its levels, where it was asked for.
     pub way: Way,
-}
-
-/// The class of a row with so many entries beside the diagonal.
-fn class(entries: u32) -> usize {
-    match entries {
-        0 => CLASSES - 1,
-        1 => 0,
-        2 => 1,
-        3..=4 => 2,
-        5..=8 => 3,
-        9..=16 => 4,
-        _ => 5,
-    }
 }
 
 impl Facts {
@@ -72,11 +49,11 @@ impl Facts {
             let [near, aligned] = of_grid(row, columns, profile.stride, is_linked);
             profile.near += near;
             profile.aligned += aligned;
-            let group = CLASSES * (own as usize - 1) + class(count);
-            if facts.groups.len() <= group {
-                facts.groups.resize(CLASSES * own as usize, 0);
+            let group = CLASSES * (own - 1) + class(count);
+            if facts.groups.len() <= group as usize {
+                facts.groups.resize((CLASSES * own) as usize, 0);
             }
-            facts.groups[group] += 1;
+            facts.groups[group as usize] += 1;
         };
         let mut ahead = Ahead::sorted(structure);
         if let Some(counting) = counting {
@@ -96,31 +73,26 @@ impl Facts {
     /// Keys of the rows' order: of each level as many as its classes up to the longest row's, and one for rows without
     /// entries.
     pub fn keys(&self) -> u32 {
-        let classes = if self.profile.longest == 0 { 1 } else { class(self.profile.longest) as u32 + 2 };
-        classes * self.profile.levels
+        classes(self.profile.longest) * self.profile.levels
     }
 
     /// In which way rows are ordered: whether each tile of them counts all keys, and whether a block counts all groups
     /// in shared memory.
     pub fn order(&self) -> [bool; 2] {
-        [self.keys() <= FEW_KEYS, CLASSES * self.profile.levels as usize <= MOST_COUNTERS]
+        let counts_all = tile(self.profile.rows, self.keys()).is_some();
+        [counts_all, CLASSES * self.profile.levels <= MOST_COUNTERS]
     }
 
     /// Warps that solve systems with ordered rows.
     pub fn tasks(&self) -> u32 {
-        let widest = match self.profile.longest {
-            0..=32 => 8,
-            33..=64 => 16,
-            _ => 32,
-        };
-        let lanes = [1, 1, 1, 2, 4, widest, 1];
-        self.groups.iter().zip(lanes.iter().cycle()).map(|(rows, lanes)| rows.div_ceil(32 / lanes)).sum()
+        let lanes = |group: usize| lanes_of(group as u32 % CLASSES, widest(self.profile.longest));
+        self.groups.iter().enumerate().map(|(group, rows)| rows.div_ceil(32 / lanes(group))).sum()
     }
 
     /// Whether the ordered rows' columns are kept a second time.
     pub fn is_packed(&self) -> bool {
-        let units = self.tasks() as usize * UNITS;
-        self.profile.longest <= LONGEST && units <= self.entries.max(FEW_UNITS)
+        let units = self.tasks() as usize * UNITS as usize;
+        self.profile.longest <= LONGEST && is_packed(units, self.entries)
     }
 }
 
@@ -156,7 +128,7 @@ pub fn walk(structure: Structure) -> (u32, u32) {
         profile.near += each * near;
         profile.aligned += each * aligned;
     }
-    if profile.is_grid() { (stride, WALKING) } else { (BLOCK, BLOCK) }
+    profile.walk()
 }
 
 #[cfg(test)]
@@ -179,7 +151,7 @@ mod tests {
         assert_eq!((levels, longest, stride, stored), (1024 + 2047, 2, 1024, 1 << 21));
         assert!(facts.profile.is_grid());
         assert_eq!(facts.entries, 3 * (1 << 21) - 1024 - 2048);
-        let of_class = |class| facts.groups.iter().skip(class).step_by(CLASSES).sum::<u32>();
+        let of_class = |class| facts.groups.iter().skip(class).step_by(CLASSES as usize).sum::<u32>();
         assert_eq!([6, 0, 1].map(of_class), [1, 1023 + 2047, 1023 * 2047]);
         // Classes of none, one and two; levels of up to 1024 rows.
         assert_eq!((facts.keys(), facts.order()), (3 * 3071, [false, false]));

@@ -5,6 +5,7 @@ use std::error::Error;
 use gpu_examples::predicted::Counted;
 use gpu_model::units::Bytes;
 use gpu_model::waves::Counts;
+use gpu_sim::Config;
 
 /// The launches of so many elements, scaled from those of two smaller sizes. With `growing` it fails where a grid stops
 /// growing between these.
@@ -58,5 +59,21 @@ pub fn in_cache(counted: &mut Counted, bytes: Bytes, l2: Bytes) {
         for launch in launches.iter_mut().skip(1) {
             *launch = launch.clone().cached();
         }
+    }
+}
+
+/// The multiprocessors of a device on which a part of so many elements is cut as all of them are on the usual one.
+pub fn multiprocessors(part: usize, of: usize) -> u32 {
+    let all = Config::default().multiprocessors;
+    // A cast saturates; there is one at least.
+    (f64::from(all) * part as f64 / of as f64).round().max(1.0) as u32
+}
+
+/// All operations are the longest launch's.
+pub fn operate(launches: &mut [Counts], operations: f64) {
+    let longest =
+        launches.iter_mut().max_by(|one, other| one.instructions.all().total_cmp(&other.instructions.all()));
+    if let Some(longest) = longest {
+        longest.operations = operations;
     }
 }

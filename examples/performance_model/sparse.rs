@@ -305,8 +305,8 @@ pub fn simulate(
     counting: &Counting,
 ) -> Result<Vec<Counts>, String> {
     let sample = operation.is_sampled().then_some(BLOCKS);
-    // What is known of the structure is found by all blocks, of which nothing is counted: one after the other, so that none
-    // waits for what another is to store.
+    // What is known of the structure is found by all blocks, of which nothing is counted: one after the other, so that
+    // none waits for what another is to store.
     let whole = simulated::config(caches);
     let unseen = Config { record: Record::Off, caches: None, resident_blocks: 1, ..whole };
     let device = Device::simulator_with(unseen);

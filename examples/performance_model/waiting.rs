@@ -91,8 +91,8 @@ pub fn longest(structure: Structure, places: Places, step: Step) -> Way {
 #[derive(Default)]
 struct Known {
     ways: Vec<Way>,
-    /// The cycles of each alone: of a row's columns, which may lie anywhere, the greatest is found without a branch, so that
-    /// many are asked for at the same time.
+    /// The cycles of each alone: of a row's columns, which may lie anywhere, the greatest is found without a branch, so
+    /// that many are asked for at the same time.
     cycles: Vec<u32>,
 }
 

@@ -25,7 +25,7 @@ pub(super) fn compute<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<
 /// Work on elements of type `T` in registers: the widest, those of half as many bytes, and those of 16 bytes; each may
 /// be the next smaller one where the machine has no other.
 ///
-/// No closure, and all of it inlined, as in [`Tiles`]. So one branch too many is much code: those that registers' lengths
+/// No closure, all of it inlined, as in [`Tiles`]. So one branch too many is much code: those that registers' lengths
 /// rule out are left out by `const { … }`, before anything of them is compiled.
 pub(super) trait ByRegisters<T: Registers> {
     /// What comes out.

@@ -1,8 +1,9 @@
 //! Reductions along an axis.
 
-use gpu_core::{Buffer, Device, Scratch, Stream, ViewMut};
+use gpu_core::{Buffer, Scratch, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
+use super::expect_inputs;
 use super::segments::{expect_outputs, rows_into};
 use crate::axis::Along;
 use crate::instance::AlongColumns;
@@ -124,9 +125,6 @@ pub(super) fn expect<R: Segmented + AlongColumns>(
     scratch: &Scratch,
 ) -> Result<(), Error> {
     scratch.expect(stream, R::NAME, with_partials(along.scratch_words::<R>()))?;
-    let devices: [&Device; 2] = R::Item::devices(input);
-    for device in devices {
-        stream.expect("input of a reduction", device)?;
-    }
+    expect_inputs::<R>(stream, input)?;
     stream.expect("output of a reduction", output.device())
 }

@@ -91,6 +91,15 @@ pub fn reduce_into<'a, 'b, R: Instance>(
     launch::reduce::<R>(stream, &input, len, plan, output, scratch)
 }
 
+/// Whether the inputs are on the stream's device.
+fn expect_inputs<R: Reduction<Item: Operand>>(
+    stream: &Stream,
+    input: &<R::Item as Operand>::Views<'_>,
+) -> Result<(), Error> {
+    let devices: [&Device; 2] = R::Item::devices(input);
+    devices.into_iter().try_for_each(|device| stream.expect("input of a reduction", device))
+}
+
 /// Elements of the input and the plan for them, if all that a launch needs is there and on the stream's device.
 fn checked<R: Instance>(
     stream: &Stream,
@@ -105,10 +114,7 @@ fn checked<R: Instance>(
     }
     let plan = Plan::checked::<R>(len)?;
     scratch.expect(stream, R::NAME, with_partials(plan.scratch_words()))?;
-    let devices: [&Device; 2] = R::Item::devices(input);
-    for device in devices {
-        stream.expect("input of a reduction", device)?;
-    }
+    expect_inputs::<R>(stream, input)?;
     stream.expect("output of a reduction", output.device())?;
     Ok((len, plan))
 }

@@ -1,8 +1,9 @@
 //! Reductions of segments.
 
-use gpu_core::{Buffer, Device, Scratch, Segments, Stream, ViewMut};
+use gpu_core::{Buffer, Scratch, Segments, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
+use super::expect_inputs;
 use crate::instance::Segmented;
 use crate::launch;
 use crate::operand::Operand;
@@ -143,10 +144,7 @@ pub(super) fn expect<R: Segmented>(
     scratch: &Scratch,
 ) -> Result<(), Error> {
     scratch.expect(stream, R::NAME, with_partials(segments_scratch_words::<R>(len)))?;
-    let devices: [&Device; 2] = R::Item::devices(input);
-    for device in devices {
-        stream.expect("input of a reduction", device)?;
-    }
+    expect_inputs::<R>(stream, input)?;
     if let Some(offsets) = segments.offsets {
         stream.expect("offsets of segments", offsets.device())?;
     }

@@ -5,8 +5,8 @@
 //! [`Error::Unsupported`](gpu_core::Error::Unsupported).
 
 use gpu_core::{Error, Scratch, Segments, Stream, View, ViewMut};
-use gpu_scan_kernels::Scan;
 
+use super::expect;
 use crate::axis::{Along, scratch_words};
 use crate::instance::{AlongColumns, Instance, Segmented};
 use crate::launch::{self, Memory};
@@ -113,18 +113,4 @@ pub fn scan_columns<S: Segmented + AlongColumns>(
         return Ok(());
     }
     launch::scan_columns::<S>(stream, Memory::apart(input, output), lines, &options, scratch)
-}
-
-/// Whether the output is as long as the input, and both are on the stream's device.
-fn expect<S: Scan<Item: gpu_core::Element, Output: gpu_core::Element>>(
-    stream: &Stream,
-    input: View<'_, S::Item>,
-    output: &ViewMut<'_, S::Output>,
-) -> Result<(), Error> {
-    let (expected, actual) = (input.len(), output.len());
-    if expected != actual {
-        return Err(Error::OutputLength { what: S::NAME, expected, actual });
-    }
-    stream.expect("input of a scan", input.device())?;
-    stream.expect("output of a scan", output.device())
 }

@@ -6,7 +6,7 @@ mod named;
 
 pub use named::*;
 
-use gpu_core::{Buffer, Scratch, Stream, View, ViewMut};
+use gpu_core::{Buffer, Element, Scratch, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
 use crate::instance::Instance;
@@ -76,13 +76,8 @@ pub fn scan_into<'a, 'b, S: Instance>(
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (input, mut output) = (input.into(), output.into());
-    if output.len() != input.len() {
-        let (expected, actual) = (input.len(), output.len());
-        return Err(Error::OutputLength { what: S::NAME, expected, actual });
-    }
+    expect::<S>(stream, input, &output)?;
     let plan = prepare::<S>(stream, input.len(), scratch)?;
-    stream.expect("input of a scan", input.device())?;
-    stream.expect("output of a scan", output.device())?;
     if input.is_empty() {
         return Ok(());
     }
@@ -132,4 +127,18 @@ fn prepare<S: Scan>(stream: &Stream, len: usize, scratch: &Scratch) -> Result<Pl
     let plan = Plan::checked::<S>(len)?;
     scratch.expect(stream, S::NAME, with_tiles(plan.scratch_words()))?;
     Ok(plan)
+}
+
+/// Whether the output is as long as the input, and both are on the stream's device.
+pub(crate) fn expect<S: Scan<Item: Element, Output: Element>>(
+    stream: &Stream,
+    input: View<'_, S::Item>,
+    output: &ViewMut<'_, S::Output>,
+) -> Result<(), Error> {
+    let (expected, actual) = (input.len(), output.len());
+    if expected != actual {
+        return Err(Error::OutputLength { what: S::NAME, expected, actual });
+    }
+    stream.expect("input of a scan", input.device())?;
+    stream.expect("output of a scan", output.device())
 }

@@ -8,6 +8,7 @@ pub(crate) use along::{Along, launch_config, scratch_words};
 use gpu_core::{Buffer, Scratch, Segments, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
+use crate::api::expect;
 use crate::instance::{AlongColumns, Segmented};
 use crate::launch::{Memory, scan_columns};
 use crate::options::Options;
@@ -90,13 +91,9 @@ pub fn scan_axis_into<'a, 'b, S: Segmented + AlongColumns>(
         let rows = Segments::of_length(along.len)?;
         return scan_segments_into::<S>(stream, input, rows, options, output, scratch);
     }
-    if output.len() != len {
-        return Err(Error::OutputLength { what: S::NAME, expected: len, actual: output.len() });
-    }
+    expect::<S>(stream, input, &output)?;
     let lines = along.lines::<S>()?;
     scratch.expect(stream, S::NAME, with_tiles(scratch_words::<S>(lines)))?;
-    stream.expect("input of a scan", input.device())?;
-    stream.expect("output of a scan", output.device())?;
     if len == 0 {
         return Ok(());
     }

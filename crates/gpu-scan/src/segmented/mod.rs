@@ -6,6 +6,7 @@ pub(crate) mod starts;
 use gpu_core::{Buffer, Scratch, Segments, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
+use crate::api::expect;
 use crate::instance::Segmented;
 use crate::launch::{self, Memory};
 use crate::options::Options;
@@ -90,12 +91,8 @@ pub fn scan_segments_into<'a, 's, 'b, S: Segmented>(
 ) -> Result<(), Error> {
     let (input, segments, mut output) = (input.into(), segments.into(), output.into());
     let len = input.len();
-    if output.len() != len {
-        return Err(Error::OutputLength { what: S::NAME, expected: len, actual: output.len() });
-    }
+    expect::<S>(stream, input, &output)?;
     let plan = checked::<S>(stream, segments, len, scratch)?;
-    stream.expect("input of a scan", input.device())?;
-    stream.expect("output of a scan", output.device())?;
     if len == 0 {
         return Ok(());
     }

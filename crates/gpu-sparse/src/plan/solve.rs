@@ -107,7 +107,7 @@ pub(crate) const ORDERED_SHARED_BYTES: u32 = 26 << 10;
 const PACKED_ANYWAY: usize = 1 << 18;
 
 /// Whether so many units are few enough, for so many entries, for rows to be packed: no more than entries.
-pub(crate) fn is_packed(units: usize, entries: usize) -> bool {
+pub fn is_packed(units: usize, entries: usize) -> bool {
     units <= entries.max(PACKED_ANYWAY)
 }
 
@@ -156,7 +156,7 @@ impl Profile {
     }
 
     /// Rows and threads of a block whose warps walk.
-    pub(crate) fn walk(&self) -> (u32, u32) {
+    pub fn walk(&self) -> (u32, u32) {
         if self.is_grid() { (self.stride, WALKING_THREADS) } else { (THREADS, THREADS) }
     }
 }
