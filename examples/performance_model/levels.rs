@@ -52,28 +52,33 @@ impl Level {
 /// The levels of a structure, or of its transposed one, from the first that is solved.
 fn levels(structure: Structure, backwards: bool) -> Vec<Level> {
     let rows = structure.rows as usize;
-    let (mut level, mut entries) = (vec![0_u32; rows], vec![0_u32; if backwards { rows } else { 0 }]);
     let mut all: Vec<Level> = Vec::new();
     let mut add = |level: u32, entries: u32| {
         let place = level as usize;
-        all.resize(all.len().max(place + 1), Level { levels: 1.0, ..Level::default() });
-        all[place].rows += 1.0;
-        all[place].entries += f64::from(entries);
-        all[place].longest = all[place].longest.max(f64::from(entries));
+        if all.len() <= place {
+            all.resize(place + 1, Level { levels: 1.0, ..Level::default() });
+        }
+        let all = &mut all[place];
+        all.rows += 1.0;
+        all.entries += f64::from(entries);
+        all.longest = all.longest.max(f64::from(entries));
     };
     if backwards {
+        // Of each row its level and entries, side by side: rows are anywhere in memory.
+        let mut known = vec![[0_u32; 2]; rows];
         let mut ahead = Ahead::backwards(structure);
         // Whoever waits for a row comes behind it, so that all is known of it.
         for row in (0..structure.rows).rev() {
-            let own = level[row as usize];
-            add(own, entries[row as usize]);
+            let [own, entries] = known[row as usize];
+            add(own, entries);
             for &column in ahead.columns(row) {
-                let column = column as usize;
-                level[column] = level[column].max(own + 1);
-                entries[column] += 1;
+                let [level, entries] = &mut known[column as usize];
+                *level = (*level).max(own + 1);
+                *entries += 1;
             }
         }
     } else {
+        let mut level = vec![0_u32; rows];
         let mut ahead = Ahead::new(structure);
         for row in 0..structure.rows {
             let columns = ahead.columns(row);

@@ -302,7 +302,7 @@ pub struct Paths {
 }
 
 /// What a completed launch reports. Counts are all zero, and `sites` empty, unless recorded with
-/// [`Record::Full`](crate::Record::Full).
+/// [`Record::Full`](crate::Record::Full) or `Counts`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The kernel's name.

@@ -96,3 +96,67 @@ fn a_sample_is_spread_over_the_grid() {
     assert!(ran.iter().enumerate().all(|(quarter, block)| block / 16 == quarter), "{ran:?}");
     assert!(ran.windows(2).any(|pair| pair[0] % 16 != pair[1] % 16), "{ran:?}");
 }
+
+/// Counts alone are those of everything recorded, and so is what is stored: words that are written anew between atomics
+/// start from what was written, in shared and in global memory.
+#[test]
+fn counts_are_the_same_without_races() {
+    let rounds = |data: u64| {
+        let (lane, number) = (thread_idx()[0], block_idx()[0]);
+        let (own, sum) = (data + 4 * u64::from(number), data + 64 + 4 * u64::from(number));
+        let mut found = 0;
+        for round in 0..3 {
+            if lane == 0 {
+                shared_store(0, round);
+                global_store(own, 5 + round, Store::Weak);
+            }
+            barrier();
+            for (space, address) in [(Space::Shared, 0), (Space::Global, own)] {
+                let add = |old: u32| Some(old + lane);
+                atomic_update::<u32>(space, address, Ordering::Relaxed, Scope::Device, add);
+            }
+            barrier();
+            if lane == 33 {
+                let both = [(Space::Shared, 0), (Space::Global, own)];
+                let load =
+                    |(space, address)| atomic_load::<u32>(space, address, Ordering::Relaxed, Scope::Device);
+                found += both.map(load).iter().sum::<u32>();
+            }
+            barrier();
+        }
+        if lane == 33 {
+            global_store(sum, found, Store::Weak);
+        }
+    };
+    for seed in 0..50 {
+        let run = |record| {
+            let config = Config { record, seed, ..CONFIG() };
+            let (simulator, data, report) = launch(config, Geometry::linear(3, 64, 4), rounds);
+            let mut found = [0; 12];
+            simulator.read(data + 64, &mut found).expect("it is there");
+            (found, report)
+        };
+        let [full, counts] = [Record::Full, Record::Counts].map(run);
+        // Of 0 + 1 + ... + 63 twice, and 0 and 5, 1 and 6, 2 and 7.
+        let sum: u32 = 3 * 2 * 2016 + 3 + 18;
+        assert_eq!(
+            full.0.chunks(4).map(|word| word.to_vec()).collect::<Vec<_>>(),
+            vec![sum.to_le_bytes(); 3]
+        );
+        assert_eq!(full, counts, "seed {seed}");
+    }
+}
+
+/// Two threads store to one word: a race, which is none of the counts.
+#[test]
+fn races_of_plain_accesses_are_no_counts() {
+    let run = |record| {
+        let simulator = Simulator::new(Config { record, ..CONFIG() });
+        let data = simulator.alloc(4).expect("memory");
+        let kernel = Kernel { name: "racing", file: file!(), line: line!() };
+        let store = || global_store(data, thread_idx()[0], Store::Weak);
+        simulator.launch(kernel, Geometry::linear(1, 2, 0), &store).map(|report| report.counts.global_stores)
+    };
+    assert!(run(Record::Full).is_err());
+    assert_eq!(run(Record::Counts).map(|stores| stores.requests), Ok(1));
+}

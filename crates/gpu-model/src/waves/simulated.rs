@@ -50,11 +50,11 @@ const MATRICES: (&str, f64) = ("gpu-std/src/sim/mma.rs", 4.0);
 /// Bytes of them that a lane gets.
 const OF_MATRICES: u32 = 16;
 
-/// The simulator's settings under which [`counts`] finds what it needs: everything recorded, the caches of `device`
+/// The simulator's settings under which [`counts`] finds what it needs: everything counted, the caches of `device`
 /// modelled, and blocks in ascending order, as hardware tends to start them.
 pub fn config(device: Architecture) -> Config {
     Config {
-        record: Record::Full,
+        record: Record::Counts,
         caches: Some(device),
         block_order: BlockOrder::Ascending,
         vary_residency: false,
@@ -84,8 +84,8 @@ pub fn config(device: Architecture) -> Config {
 /// for the caller to give.
 ///
 /// # Errors
-/// [`Error::NotCounted`] where the launch was not recorded with [`Record::Full`] or its caches not modelled, as with
-/// [`config`].
+/// [`Error::NotCounted`] where the launch was not recorded with [`Record::Counts`] or `Full`, or its caches not
+/// modelled, as with [`config`].
 pub fn counts(report: &Report) -> Result<Counts> {
     let missing = |what| Error::NotCounted { kernel: report.kernel.clone(), what };
     let traffic = report.caches.ok_or_else(|| missing("a model of the caches"))?;

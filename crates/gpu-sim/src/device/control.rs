@@ -2,7 +2,6 @@
 
 use std::panic::Location;
 
-use crate::config::Record;
 use crate::engine::counts::Event;
 use crate::engine::fiber::suspend;
 use crate::engine::{on_thread, with};
@@ -13,7 +12,7 @@ use crate::report::Operation;
 pub fn branch(arm: u32) {
     let caller = Location::caller();
     with(|engine| {
-        if engine.record == Record::Full {
+        if engine.record.is_counted() {
             let site = engine.site(caller);
             engine.log_event(Event { site, operation: Operation::Branch, size: 0, extra: arm, address: 0 });
         }
@@ -25,7 +24,7 @@ pub fn branch(arm: u32) {
 pub fn loop_tick() {
     let caller = Location::caller();
     let used_up = on_thread(caller, |engine| {
-        if engine.record == Record::Full {
+        if engine.record.is_counted() {
             let site = engine.site(caller);
             engine.log_event(Event { site, operation: Operation::Loop, size: 0, extra: 0, address: 0 });
         }

@@ -22,6 +22,13 @@ impl Access {
     }
 }
 
+/// Whether a plain access is none to record where only counts are asked for: what is written beside atomics is what
+/// they read from then on.
+#[inline]
+fn is_left_out(record: Record, access: Access, shadow: &Shadow, (offset, size): (usize, usize)) -> bool {
+    record == Record::Counts && (access != Access::Write || !shadow.refers(offset, size))
+}
+
 /// Checks an access against all earlier ones of its granules, and records it.
 #[inline]
 fn check(
@@ -104,7 +111,7 @@ impl Engine {
         if let Some(conflict) = conflict {
             self.raise_conflict(conflict, Space::Global, address, access.direction(), caller);
         }
-        if self.record == Record::Full {
+        if self.record.is_counted() {
             let operation = match access {
                 Access::Read => Operation::GlobalLoad,
                 Access::ReadOnly => Operation::ReadOnlyLoad,
@@ -135,7 +142,7 @@ impl Engine {
         if let Some(conflict) = self.check_shared(slot, offset, size, access, site) {
             self.raise_conflict(conflict, Space::Shared, offset as u64, access.direction(), caller);
         }
-        if self.record == Record::Full {
+        if self.record.is_counted() {
             let operation =
                 if access == Access::Write { Operation::SharedStore } else { Operation::SharedLoad };
             self.log(operation, site, offset as u64, size as u32, caller);
@@ -154,6 +161,9 @@ impl Engine {
         let block = &self.blocks[self.current.slot];
         let who = Self::who(block, self.current, self.per_block);
         let (region, offset) = self.heap.locate(address, size).expect("the caller checked the bounds");
+        if is_left_out(self.record, access, &region.shadow, (offset, size)) {
+            return None;
+        }
         check(&mut region.shadow, &mut self.sets, &mut self.locations, &who, (offset, size), access, site)
     }
 
@@ -166,6 +176,9 @@ impl Engine {
         access: Access,
         site: u16,
     ) -> Option<Conflict> {
+        if is_left_out(self.record, access, &self.blocks[slot].shared.shadow, (offset, size)) {
+            return None;
+        }
         let mut shadow = std::mem::take(&mut self.blocks[slot].shared.shadow);
         let block = &self.blocks[self.current.slot];
         let who = Self::who(block, self.current, self.per_block);

@@ -154,7 +154,7 @@ impl Engine {
             *self.sources.entry(global / SOURCE).or_default() += 1;
         }
         let site = self.site(caller);
-        if self.record == Record::Full {
+        if self.record.is_counted() {
             let size = bytes as u8;
             self.log_event(Event {
                 site,

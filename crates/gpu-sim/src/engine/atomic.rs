@@ -245,7 +245,7 @@ impl Engine {
 
     /// `extra` tells a store, for which nobody waits.
     fn log_atomic(&mut self, target: &Target, site: u16, extra: u32) {
-        if self.record == Record::Full {
+        if self.record.is_counted() {
             let Target { operation, address, size, .. } = *target;
             self.log_event(Event { site, operation, size: size as u8, extra, address });
         }

@@ -5,7 +5,6 @@
 
 use super::path::{Reach, Walks};
 use super::{Caller, Engine};
-use crate::config::Record;
 use crate::fault::Site;
 use crate::geometry::WARP;
 use crate::metrics::Traffic;
@@ -276,7 +275,7 @@ impl Engine {
         size: u32,
         caller: Caller,
     ) {
-        if self.record == Record::Full {
+        if self.record.is_counted() {
             self.log(operation, site, address, size, caller);
         }
     }
@@ -321,7 +320,7 @@ impl Engine {
 
     /// Groups all that a warp has logged.
     pub(crate) fn flush_warp(&mut self, slot: usize, number: usize) {
-        if self.record != Record::Full {
+        if !self.record.is_counted() {
             return;
         }
         let first = number * WARP as usize;
@@ -340,7 +339,7 @@ impl Engine {
 
     /// Groups all that the warps of a block have logged.
     pub(crate) fn flush_block(&mut self, slot: usize) {
-        if self.record == Record::Full {
+        if self.record.is_counted() {
             for number in 0..self.blocks[slot].warps.len() {
                 self.flush_warp(slot, number);
             }

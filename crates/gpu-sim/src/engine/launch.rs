@@ -95,7 +95,7 @@ pub(crate) fn launch(
     };
     let slots = groups * cluster as usize;
     let _reserved = Reserved::new(slots * per_block as usize);
-    let full = config.record == Record::Full;
+    let full = config.record.is_counted();
     let mut places = Vec::with_capacity(slots);
     for _ in 0..slots {
         let asked = u64::from(geometry.shared_bytes);

@@ -12,7 +12,6 @@ use super::block::Status;
 use super::counts::Event;
 use super::{Caller, Engine};
 use crate::clock::{View, join_into};
-use crate::config::Record;
 use crate::device::{Box3, Row};
 use crate::fault::{Direction, FaultKind, Space};
 use crate::geometry::WARP;
@@ -387,7 +386,7 @@ impl Engine {
     /// Logs a row of a box, in pieces of a line at most.
     pub(crate) fn log_row(&mut self, operation: Operation, site: u16, address: u64, len: usize) {
         const LINE: usize = 128;
-        if self.record == Record::Full {
+        if self.record.is_counted() {
             for done in (0..len).step_by(LINE) {
                 let size = (len - done).min(LINE) as u8;
                 let address = address + done as u64;

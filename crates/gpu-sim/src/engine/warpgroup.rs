@@ -96,7 +96,7 @@ impl Engine {
         let met = self.blocks[slot].groups.meetings[group].take();
         if !tiles.is_empty() {
             self.read_tiles(first, tiles, caller);
-            if self.record == Record::Full {
+            if self.record.is_counted() {
                 let (operation, size) = (Operation::WarpgroupMatrix, tiles.last().map_or(0, |tile| tile.1));
                 let site = self.site(caller);
                 self.log_event(Event { site, operation, size: 0, extra: size, address: 0 });

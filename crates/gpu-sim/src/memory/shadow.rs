@@ -204,6 +204,16 @@ impl Shadow {
         self.pages = Vec::new();
     }
 
+    /// Whether cells near these bytes refer to anything, as to atomic locations.
+    #[inline]
+    pub(crate) fn refers(&self, offset: usize, size: usize) -> bool {
+        let bytes = if self.bytes { PAGE } else { 4 * PAGE };
+        (offset / bytes..=(offset + size - 1) / bytes).any(|number| {
+            let page = self.pages.get(number).and_then(Option::as_ref);
+            page.is_some_and(|page| page.refers && page.generation == self.generation)
+        })
+    }
+
     /// The cells of so many bytes that were accessed since this began.
     pub(crate) fn accesses(&self, offset: usize, size: usize) -> impl Iterator<Item = &Cell> {
         let bytes = if self.bytes { 1 } else { 4 };
