@@ -17,7 +17,7 @@ use gpu_linalg::variants::TensorVariant;
 use gpu_model::literature::roofline::Demand;
 use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, simulated};
-use gpu_sim::Config;
+use gpu_sim::{Config, Record};
 
 use super::cases::Counting;
 use super::scaling::{in_cache, multiprocessors, operate, read_once, scaled_launches};
@@ -39,11 +39,14 @@ fn simulate(
 ) -> Result<Vec<Counts>, String> {
     let run = || -> Result<Vec<Counts>, Box<dyn Error>> {
         let config = Config { sample, multiprocessors, ..simulated::config(counting.caches) };
-        let device = Device::simulator_with(config);
+        // What is done once, before the first of many, is none of it: nothing is counted, and no block waits for one
+        // that runs beside it.
+        let unseen = Config { record: Record::Off, caches: None, resident_blocks: 1, ..config };
+        let device = Device::simulator_with(unseen);
         let mut run = call.ready(&device, size)?;
         let simulator = device.as_simulator().ok_or("the simulator is a simulator")?;
-        // What is done once, before the first of many, is none of it.
         drop((simulator.take_reports(), simulator.take_fills()));
+        simulator.set_config(config);
         run()?;
         device.synchronize()?;
         Ok(match call.part.units {

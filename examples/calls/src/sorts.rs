@@ -12,11 +12,13 @@ use gpu_sort::{
 
 use super::{Call, Part, Sample, samples};
 
-/// Elements that are simulated of segments that are sorted, and of keys at least, …
+/// Elements that are simulated of segments that are sorted.
 const PASSES: usize = 1 << 15;
-/// … those of keys that are sorted in a pass for each byte, times the passes, …
+/// Keys that are simulated of a sort, times its passes, one for each byte, …
 const PASSED: usize = 1 << 17;
-/// … and of what blocks wait for each other for, once.
+/// … and the fewest of them.
+const KEYS: usize = 3 << 13;
+/// Elements that are simulated of what blocks wait for each other for, once.
 const ONCE: usize = 1 << 16;
 /// Keys of a segment, and those that are selected of it.
 const SEGMENT: usize = 1 << 15;
@@ -91,7 +93,7 @@ fn in_runs<T: Sample>(len: usize) -> Vec<T> {
 
 fn sort<K: SortKey + Sample>() -> Call {
     let bytes = 2.0 * size_of::<K>() as f64;
-    let part = Part::all((PASSED / size_of::<K>()).max(PASSES));
+    let part = Part::all((PASSED / size_of::<K>()).max(KEYS));
     Call::new(format!("sort/{}", name::<K>()), bytes, part, |device, len| {
         let (stream, keys) = (device.default_stream(), device.upload(&samples::<K>(len))?);
         let mut output = device.alloc(len)?;
@@ -105,7 +107,7 @@ fn sort<K: SortKey + Sample>() -> Call {
 fn pairs<K: SortKey + Sample, V: Element + Sample>() -> Call {
     let bytes = 2.0 * (size_of::<K>() + size_of::<V>()) as f64;
     let name = format!("sort_pairs/{}/{}", name::<K>(), name::<V>());
-    Call::new(name, bytes, Part::all((PASSED / size_of::<K>()).max(PASSES)), |device, len| {
+    Call::new(name, bytes, Part::all((PASSED / size_of::<K>()).max(KEYS)), |device, len| {
         let (stream, keys) = (device.default_stream(), device.upload(&samples::<K>(len))?);
         let (values, mut output) = (device.upload(&samples::<V>(len))?, device.alloc(len)?);
         let mut moved = device.alloc(len)?;
