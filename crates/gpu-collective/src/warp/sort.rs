@@ -4,6 +4,7 @@
 //! lanes his bitonic merges (*Sorting networks and their applications*, 1968), whose first step compares with the mirror
 //! image, so that all comparisons have the same direction.
 
+use gpu_std::bits::{add_if_at_most_u32, add_if_at_most_u64};
 use gpu_std::memory::Element;
 use gpu_std::warp::{self, FULL};
 use gpu_std::{device, rolled, unroll};
@@ -21,10 +22,16 @@ pub trait Sortable: Element + Ord {
     fn complemented(self, is_wanted: bool) -> Self;
     /// Whether it is less. Written so that what is chosen by it is not compared again.
     fn is_less(self, other: Self) -> bool;
+    /// `sum`, and `addend` more where it is not greater.
+    #[must_use]
+    #[inline(always)]
+    fn add_if_at_most(self, other: Self, sum: u32, addend: u32) -> u32 {
+        if self <= other { sum + addend } else { sum }
+    }
 }
 
 macro_rules! sortable {
-    ($($t:ty)*) => { $(
+    ($($t:ty: $add_if_at_most:ident;)*) => { $(
         impl Sortable for $t {
             const HIGHEST: Self = <$t>::MAX;
             #[inline(always)]
@@ -40,10 +47,17 @@ macro_rules! sortable {
             fn is_less(self, other: Self) -> bool {
                 self < other
             }
+            #[inline(always)]
+            fn add_if_at_most(self, other: Self, sum: u32, addend: u32) -> u32 {
+                $add_if_at_most(sum, addend, self, other)
+            }
         }
     )* };
 }
-sortable!(u32 u64);
+sortable! {
+    u32: add_if_at_most_u32;
+    u64: add_if_at_most_u64;
+}
 
 impl Sortable for u128 {
     const HIGHEST: Self = u128::MAX;

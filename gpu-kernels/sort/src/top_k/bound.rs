@@ -73,7 +73,7 @@ fn select<S: Source, const P: usize, const L: usize, const LISTED: u32>(
             bound = first_bound::<S, P>(bounds, least, k);
         }
         let mut within = 0u32;
-        unroll::<L>(|i| within |= ((words[i] <= bound) as u32) << i);
+        unroll::<L>(|i| within = words[i].add_if_at_most(bound, within, 1 << i));
         within &= there;
         if within != 0 {
             let count = within.count_ones();

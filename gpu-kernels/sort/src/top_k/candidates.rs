@@ -61,14 +61,17 @@ pub(super) fn emit_first<C: Composite, const P: usize, const LISTED: u32>(
         sync_threads();
         let (at, half) = (thread / 2, thread % 2);
         let own = if at < known { held.items.read(at) } else { C::HIGHEST };
+        // Mutants: a warp without candidates finds ranks that nobody reads.
+        let end = if at < known { known } else { 0 };
         let mut rank = 0;
         let mut other = 4 * half;
-        while other < known {
+        while other < end {
             keep_rolled();
-            unroll::<4>(|i| rank += held.items.read(other + i as u32).is_less(own) as u32);
+            unroll::<4>(|i| rank = held.items.read(other + i as u32).add_if_at_most(own, rank, 1));
             other += 8;
         }
-        rank += warp::shuffle_xor(FULL, rank, 1);
+        // No two are equal, so that one of them is the own one.
+        rank = (rank + warp::shuffle_xor(FULL, rank, 1)).wrapping_sub(1);
         // Mutants: the other half would write the same.
         if half == 0 && at < known && rank < emitted {
             emit(rank, own);

@@ -2,7 +2,7 @@
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{block_idx_x, thread_idx_x};
-use gpu_std::{device, keep_rolled};
+use gpu_std::{device, keep_rolled, opaque};
 
 use super::array::{Array, Keyed};
 use super::source::{Composites, Keys, Source};
@@ -53,7 +53,8 @@ pub fn select_rows<K: Keyed, C: Composite, A: Algorithm>(
     let (start, len) = segment(job, offsets, row);
     let mut len = len as u32;
     if selection.parts > 1 {
-        len = (len as u64).saturating_sub(first).min(selection.part) as u32;
+        // Opaque: whole rows go around it, which else would compute it as well.
+        len = opaque((len as u64).saturating_sub(first).min(selection.part) as u32);
     }
     let own_keys = Array::new(keys, job.key_bytes, job.order).offset(start + first);
     let source = Keys::<K, C>::new(own_keys, selection.last, first as u32);
