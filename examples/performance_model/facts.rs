@@ -1,6 +1,7 @@
 //! What is known of a sparse structure's rows: their levels, what the library chooses by, and how they are ordered.
 
 use gpu_benches::suite::sparse::Structure;
+use gpu_core::Device;
 use gpu_sparse::plan::order::tile;
 use gpu_sparse::plan::solve::{Profile, is_packed};
 use gpu_sparse_kernels::order::{CLASSES, MOST_COUNTERS, class, classes};
@@ -79,7 +80,8 @@ impl Facts {
     /// In which way rows are ordered: whether each tile of them counts all keys, and whether a block counts all groups
     /// in shared memory.
     pub fn order(&self) -> [bool; 2] {
-        let counts_all = tile(self.profile.rows, self.keys()).is_some();
+        let multiprocessors = Device::simulator().planned_multiprocessors();
+        let counts_all = tile(self.profile.rows, self.keys(), multiprocessors).is_some();
         [counts_all, CLASSES * self.profile.levels <= MOST_COUNTERS]
     }
 

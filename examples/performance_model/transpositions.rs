@@ -7,6 +7,7 @@
 use std::error::Error;
 
 use gpu_benches::suite::sparse::{Kind, Structure};
+use gpu_core::Device;
 use gpu_examples::predicted::Counted;
 use gpu_model::units::Bytes;
 use gpu_model::waves::Counts;
@@ -33,7 +34,9 @@ const FROM_BUCKETS: &str = "sparse_from_buckets";
 /// More columns than buckets are for.
 fn cut(structure: Structure) -> Result<Split, String> {
     // A cast saturates.
-    let found = split(structure.rows, structure.rows, entries(structure) as u32, WORDS);
+    let entries = entries(structure) as u32;
+    let multiprocessors = Device::simulator().planned_multiprocessors();
+    let found = split(structure.rows, structure.rows, entries, WORDS, multiprocessors);
     found.ok_or_else(|| format!("{structure} has too many columns"))
 }
 

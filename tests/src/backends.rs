@@ -17,6 +17,12 @@ pub fn for_each_small(test: &str, body: impl FnMut(&Device)) {
     on_all(test, Config { multiprocessors: 1, ..Config::default() }, body);
 }
 
+/// Simulators that launches are cut for as for devices of so many multiprocessors.
+pub fn cut_for<const N: usize>(multiprocessors: [u32; N]) -> impl Iterator<Item = (u32, Device)> {
+    let device = |multiprocessors| Device::simulator_with(Config { multiprocessors, ..Config::default() });
+    multiprocessors.into_iter().map(move |multiprocessors| (multiprocessors, device(multiprocessors)))
+}
+
 fn on_all(test: &str, simulated: Config, mut body: impl FnMut(&Device)) {
     let mut ran = Vec::new();
     for device in [Device::cpu(), Device::simulator_with(simulated)] {

@@ -134,7 +134,8 @@ pub fn top_k_scratch<K: SortKey>(len: usize, k: usize) -> Result<ScratchSize, Er
     top_k_segments_scratch::<K>(len, Segments::of_length(len)?, k)
 }
 
-/// Scratch memory of the first `k` of each of these segments of `len` keys, with their indices or with values.
+/// Scratch memory of the first `k` of each of these segments of `len` keys, with their indices or with values: enough on
+/// every device, though those of few multiprocessors need less.
 ///
 /// # Errors
 /// Those of [`top_k_segments`](crate::top_k_segments).
@@ -151,6 +152,7 @@ pub fn top_k_segments_scratch<'s, K: SortKey>(
     k: usize,
 ) -> Result<ScratchSize, Error> {
     let cut = Cut::of(segments.into(), top_k::NAME, len)?;
-    let of = |payload| top_k::planned::<K>(len, cut, k, TopK::largest(), payload);
+    let of =
+        |payload| top_k::planned::<K>(len, cut, k, TopK::largest(), payload, top_k::MOST_MULTIPROCESSORS);
     Ok(of(INDICES)?.scratch::<K>()?.max(of(PLACES)?.scratch::<K>()?))
 }

@@ -4,6 +4,7 @@ mod any_order;
 mod chained;
 mod histogram;
 mod histogram_rounds;
+mod multiprocessors;
 mod runs;
 mod schedules;
 mod scratch;

@@ -9,6 +9,7 @@ mod golden;
 mod input;
 mod many;
 mod market;
+mod multiprocessors;
 mod orders;
 mod property;
 mod refused;

@@ -1,4 +1,7 @@
 //! Products of a matrix and a vector: along or across the lines, and into how many pieces the sums are cut.
+//!
+//! Lanes that share a line and pieces are the order in which a sum is added: they are cut for an H200 on every device,
+//! whatever its multiprocessors, so that every device gets the same bits.
 
 use std::ops::RangeInclusive;
 

@@ -68,7 +68,8 @@ impl Form {
     pub fn new(n: usize, columns: usize, count: usize, alone: bool) -> Self {
         let blocks = n.div_ceil(BLOCK as usize) as u128;
         let blocks = blocks * columns.div_ceil(NARROW as usize) as u128 * count as u128;
-        // As many as a device runs at the same time; where they wait for each other, more hide it.
+        // As many as an H200 runs at the same time; where they wait for each other, more hide it. No other device's
+        // are asked for: forms add in different orders.
         let few = if n <= BLOCK as usize { 264 } else { 528 };
         let is_narrow = columns <= NARROW as usize || n > BLOCK as usize && columns <= WIDE as usize;
         match () {

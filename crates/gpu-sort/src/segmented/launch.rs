@@ -51,7 +51,7 @@ pub(crate) fn sort<V: Element>(
     mut moved: Moved<'_, '_, V>,
     parts: &mut Parts<'_>,
 ) -> Result<(), Error> {
-    let job = plan.job;
+    let (job, multiprocessors) = (plan.job, stream.device().planned_multiprocessors());
     let mut lists = parts.array::<u32>(plan.list_words());
     let [first, second] =
         [0; 2].map(|_| parts.array::<u8>(plan.merged_bytes()).as_global_mut().cast::<u128>());
@@ -75,8 +75,8 @@ pub(crate) fn sort<V: Element>(
             // SAFETY: segments lie in the keys, and results in the outputs, which are as long or, where there is a limit,
             // hold as many of each segment, which has as many. Each slot's keys have been read before its results are
             // written. Both arrays have `job.len` composites wherever a segment is longer than a tile.
-            unsafe { stream.launch::<kernels::$sort>(plan.sort(), arguments)? };
-            for (pass, config) in plan.merges() {
+            unsafe { stream.launch::<kernels::$sort>(plan.sort(multiprocessors), arguments)? };
+            for (pass, config) in plan.merges(multiprocessors) {
                 let (from, to) = if pass % 2 == 0 { (first, second) } else { (second, first) };
                 let (from, to) = (from.as_global().cast(), to.cast());
                 let arguments = (job, pass, offsets, counts, lists, from, to, output, indices);

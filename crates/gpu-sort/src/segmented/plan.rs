@@ -9,8 +9,8 @@ use super::cut::Cut;
 use crate::key::Sorting;
 use gpu_core::{Error, ScratchSize};
 
-/// Blocks of a launch that goes through lists: three for each of 132 multiprocessors, four times.
-const BLOCKS: u64 = 1584;
+/// Blocks of a launch that goes through lists, for each multiprocessor: three, four times.
+const BLOCKS: u64 = 12;
 
 /// The launches of a sort of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,12 +130,13 @@ impl SegmentedPlan {
         }
     }
 
-    fn blocks(&self, units: u64) -> LaunchConfig {
-        LaunchConfig::linear(units.clamp(1, BLOCKS) as u32, 32 * WARPS).shared(shared_bytes(self.composite))
+    fn blocks(&self, units: u64, multiprocessors: u32) -> LaunchConfig {
+        let most = BLOCKS * u64::from(multiprocessors.max(1));
+        LaunchConfig::linear(units.clamp(1, most) as u32, 32 * WARPS).shared(shared_bytes(self.composite))
     }
 
-    /// The launch that sorts tiles.
-    pub(crate) fn sort(&self) -> LaunchConfig {
+    /// The launch that sorts tiles, on so many multiprocessors.
+    pub(crate) fn sort(&self, multiprocessors: u32) -> LaunchConfig {
         let (segments, tile) = (u64::from(self.job.segments), u64::from(tile(self.composite)));
         let units = match self.job.row {
             0 => u64::from(CLASSES) + segments.div_ceil(256) + 2 * (self.job.len / tile) + self.long_tiles(),
@@ -144,12 +145,12 @@ impl SegmentedPlan {
                 class => segments.div_ceil(256 >> class),
             },
         };
-        self.blocks(units)
+        self.blocks(units, multiprocessors)
     }
 
-    /// The launches that merge.
-    pub(crate) fn merges(&self) -> impl Iterator<Item = (u32, LaunchConfig)> {
-        let config = self.blocks(self.long_tiles());
+    /// The launches that merge, on so many multiprocessors.
+    pub(crate) fn merges(&self, multiprocessors: u32) -> impl Iterator<Item = (u32, LaunchConfig)> {
+        let config = self.blocks(self.long_tiles(), multiprocessors);
         (0..self.job.passes).map(move |pass| (pass, config))
     }
 
@@ -175,10 +176,20 @@ mod tests {
         let short = plan(1 << 20, 64, 0);
         assert_eq!((short.list_words(), short.merged(), short.job.passes), (0, 0, 0));
         // Slots of four lanes: 64 in a tile.
-        assert_eq!(short.sort().grid[0], (1 << 14) / 64);
+        assert_eq!(short.sort(132).grid[0], (1 << 14) / 64);
         let long = plan(1 << 20, 1 << 18, 0);
         assert_eq!((long.merged(), long.job.passes), (1 << 20, 6));
         assert_eq!((plan(1 << 20, 1 << 18, PLACES).job.passes, plan(96, 3, PLACES).places()), (6, 96));
+    }
+
+    #[test]
+    fn blocks_are_as_many_as_the_multiprocessors_take_in_turns() {
+        let plan = plan(1 << 24, 1 << 18, 0);
+        for (multiprocessors, blocks) in [(132, 1584), (80, 960), (16, 192), (1000, 4096)] {
+            let merges = plan.merges(multiprocessors).map(|(_, config)| config.grid[0]);
+            let sort = plan.sort(multiprocessors).grid[0];
+            assert!(merges.chain([sort]).all(|grid| grid == blocks), "{multiprocessors} multiprocessors");
+        }
     }
 
     #[test]

@@ -173,7 +173,7 @@ fn select<B: Selects>(
     segments: Segments<'_>,
     Arrays { keys, output, indices, words }: Arrays,
 ) -> Result<(), Error> {
-    let selection = plan.selection;
+    let (selection, multiprocessors) = (plan.selection, stream.device().planned_multiprocessors());
     let header = words.cast::<u32>();
     let bound = words.offset(TopKPlan::BOUND as u64).cast();
     let minima = words.offset(TopKPlan::MINIMA as u64).cast();
@@ -191,7 +191,7 @@ fn select<B: Selects>(
         // for all minima and for `room` candidates.
         unsafe {
             stream.launch::<B::Sample>(config, of_sample)?;
-            stream.launch::<B::Filter>(plan.filter(), of_filter)?;
+            stream.launch::<B::Filter>(plan.filter(multiprocessors), of_filter)?;
         }
         last.parts = 0;
         true

@@ -5,6 +5,7 @@ mod options;
 mod plan;
 
 pub use options::TopK;
+pub(crate) use plan::MOST_MULTIPROCESSORS;
 pub use plan::TopKPlan;
 
 use gpu_core::{Buffer, Element, Scratch, Segments, Stream, View, ViewMut};
@@ -262,7 +263,8 @@ fn run<K: SortKey, V: Element>(
 ) -> Result<(), Error> {
     let len = keys.len();
     let cut = Cut::new(segments, stream, NAME, len)?;
-    let plan = planned::<K>(len, cut, k, options, moved.payload())?;
+    let multiprocessors = stream.device().planned_multiprocessors();
+    let plan = planned::<K>(len, cut, k, options, moved.payload(), multiprocessors)?;
     let size = plan.scratch::<K>()?;
     expect_outputs(NAME, len, cut.count * k, &output, &moved)?;
     scratch.expect(stream, NAME, size)?;
@@ -293,26 +295,19 @@ fn cut(stream: &Stream, len: usize, segments: Segments<'_>, k: usize) -> Result<
     Ok(cut)
 }
 
-/// How the first `k` of each segment are selected.
+/// How the first `k` of each segment are selected on so many multiprocessors.
 pub(crate) fn planned<K: SortKey>(
     len: usize,
     cut: Cut,
     k: usize,
     options: TopK,
     payload: u32,
+    multiprocessors: u32,
 ) -> Result<TopKPlan, Error> {
     if cut.count > 0 {
         expect_k(k, cut.shortest)?;
     }
-    TopKPlan::new(
-        len,
-        cut,
-        options.sorting::<K>(),
-        size_of::<K>(),
-        payload,
-        k.max(1),
-        options.is_in_any_order(),
-    )
+    TopKPlan::new::<K>(len, cut, k.max(1), options, payload, multiprocessors)
 }
 
 /// Whether there are `k` of `len` keys.

@@ -7,6 +7,7 @@ use gpu_sort_kernels::top_k::{
 };
 use gpu_std::launch::LaunchConfig;
 
+use super::TopK;
 use crate::key::{SortKey, Sorting};
 use crate::plan::SortPlan;
 use crate::scratch::sort_pairs_scratch;
@@ -30,12 +31,17 @@ const SPARSE: usize = 1 << 10;
 /// Elements of a part of a row, at least, and for each that is selected.
 const PART: usize = 1 << 14;
 const PART_OF_ONE: usize = 8;
-/// Blocks that select at the same time: eight on each of 132 multiprocessors, or by digits two.
-const BLOCKS: usize = 1056;
-const DIGITS_BLOCKS: usize = 264;
+/// Blocks that select at the same time on a multiprocessor, or by digits.
+const BLOCKS: usize = 8;
+const DIGITS_BLOCKS: usize = 2;
+/// Blocks that filter, for each.
+const FILTER_BLOCKS: u64 = 6;
+/// Multiprocessors that rows are cut for, at most: the scratch memory of so many is enough on every device.
+pub(crate) const MOST_MULTIPROCESSORS: u32 = 256;
 /// Candidates of a row that a block selects from at the end, at most.
 const LAST: usize = 1 << 16;
-/// Blocks that sample, and keys that each of their threads draws, at most.
+/// Blocks that sample, and keys that each of their threads draws, at most. How large a sample is, and so for how many
+/// candidates there is room, is the same on every device.
 const SAMPLE_BLOCKS: u64 = 128;
 const DRAWS: u64 = gpu_sort_kernels::top_k::DRAWS as u64;
 /// Of a sample, so many keys at most are to be among the first `k`.
@@ -92,15 +98,17 @@ fn tile_of_rows(longest: usize, key_bytes: usize, k: usize) -> Tile {
 }
 
 impl TopKPlan {
-    pub(crate) fn new(
+    /// The selection on so many multiprocessors, at least one of each segment. The more they are, the more scratch
+    /// memory it has, up to [`MOST_MULTIPROCESSORS`].
+    pub(crate) fn new<K: SortKey>(
         len: usize,
         cut: Cut,
-        sorting: Sorting,
-        key_bytes: usize,
-        payload: u32,
         k: usize,
-        is_in_any_order: bool,
+        options: TopK,
+        payload: u32,
+        multiprocessors: u32,
     ) -> Result<Self, Error> {
+        let (sorting, key_bytes) = (options.sorting::<K>(), size_of::<K>());
         let most = u32::MAX as usize;
         if cut.longest > most {
             return Err(Error::TooLong { len: cut.longest, most });
@@ -135,8 +143,10 @@ impl TopKPlan {
         let is_long = is_sorted && cut.count == 1 && cut.longest > of_tile;
         // Indices are written by a pass of the radix sort, which counts them in the array: not in each of several
         // segments.
-        let stays =
-            is_in_any_order && k == cut.shortest && k == cut.longest && (payload == PLACES || is_long);
+        let stays = options.is_in_any_order()
+            && k == cut.shortest
+            && k == cut.longest
+            && (payload == PLACES || is_long);
         let method = if stays {
             Method::All
         } else if is_long {
@@ -149,7 +159,8 @@ impl TopKPlan {
             selection.guard = candidates as u32;
             Method::Filter(sample)
         } else {
-            let blocks = if k > MANY { DIGITS_BLOCKS } else { BLOCKS };
+            let each = if k > MANY { DIGITS_BLOCKS } else { BLOCKS };
+            let blocks = each * multiprocessors.clamp(1, MOST_MULTIPROCESSORS) as usize;
             let parts =
                 (cut.longest / PART.max(PART_OF_ONE * k)).min(blocks.div_ceil(cut.count)).min(LAST / k);
             if parts > 1 {
@@ -237,12 +248,12 @@ impl TopKPlan {
         LaunchConfig::linear(blocks, threads).shared(shared_bytes(threads, room, self.composite))
     }
 
-    /// The launch that filters.
-    pub(crate) fn filter(&self) -> LaunchConfig {
+    /// The launch that filters, on so many multiprocessors.
+    pub(crate) fn filter(&self, multiprocessors: u32) -> LaunchConfig {
         let bytes = self.selection.job.len * u64::from(self.selection.job.key_bytes);
         let tiles = bytes.div_ceil(u64::from(FILTER_THREADS) * 64);
-        // Six on each of 132 multiprocessors.
-        LaunchConfig::linear(tiles.min(792) as u32, FILTER_THREADS)
+        let most = FILTER_BLOCKS * u64::from(multiprocessors.max(1));
+        LaunchConfig::linear(tiles.min(most) as u32, FILTER_THREADS)
     }
 }
 
@@ -277,16 +288,19 @@ mod tests {
     use gpu_sort_kernels::segmented::INDICES;
 
     use super::*;
-    use crate::SortOptions;
 
     fn plan(rows: usize, row: usize, k: usize) -> TopKPlan {
         planned(rows, row, k, INDICES, false)
     }
 
     fn planned(rows: usize, row: usize, k: usize, payload: u32, is_in_any_order: bool) -> TopKPlan {
+        let options = if is_in_any_order { TopK::largest().in_any_order() } else { TopK::largest() };
+        on(132, rows, row, k, payload, options)
+    }
+
+    fn on(multiprocessors: u32, rows: usize, row: usize, k: usize, payload: u32, options: TopK) -> TopKPlan {
         let cut = Cut { row, count: rows, longest: row, shortest: row };
-        let sorting = SortOptions::descending().checked::<f32>().unwrap();
-        TopKPlan::new(rows * row, cut, sorting, 4, payload, k, is_in_any_order).unwrap()
+        TopKPlan::new::<f32>(rows * row, cut, k, options, payload, multiprocessors).unwrap()
     }
 
     #[test]
@@ -347,6 +361,29 @@ mod tests {
         // Less than a thousand keys for each.
         let parts = plan(1, 1 << 20, 2000);
         assert_eq!((parts.method, parts.selection.parts), (Method::Rows, 32));
+    }
+
+    #[test]
+    fn rows_are_cut_for_the_multiprocessors_and_the_scratch_of_the_most_is_enough() {
+        let of = |multiprocessors, k| on(multiprocessors, 4, 1 << 24, k, INDICES, TopK::largest());
+        let most = [100, 1000].map(|k| of(MOST_MULTIPROCESSORS, k).scratch::<f32>().unwrap());
+        for (multiprocessors, parts) in [
+            (132, [264, 65]),
+            (80, [160, 40]),
+            (16, [32, 8]),
+            (256, [512, 65]),
+            (257, [512, 65]),
+            (0, [2, 1]),
+        ] {
+            for (at, k) in [100, 1000].into_iter().enumerate() {
+                let plan = of(multiprocessors, k);
+                assert_eq!(plan.selection.parts, parts[at], "{k} on {multiprocessors}");
+                let size = plan.scratch::<f32>().unwrap();
+                assert_eq!(size.max(most[at]), most[at], "{k} on {multiprocessors}");
+            }
+        }
+        let array = plan(1, 1 << 28, 100);
+        assert_eq!([132, 80, 16].map(|most| array.filter(most).grid[0]), [792, 480, 96]);
     }
 
     #[test]

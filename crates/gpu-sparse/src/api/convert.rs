@@ -252,11 +252,12 @@ fn transposed_by_buckets<T: Element>(
     if matrix.slices().is_some() || len == 0 {
         return Ok(None);
     }
-    let Some(split) = plan::split(matrix.rows as u32, row_count, entries, (size_of::<T>() / 4) as u32) else {
+    let device = matrix.device();
+    let (words, multiprocessors) = ((size_of::<T>() / 4) as u32, device.planned_multiprocessors());
+    let Some(split) = plan::split(matrix.rows as u32, row_count, entries, words, multiprocessors) else {
         return Ok(None);
     };
     let is_chosen = way != Transposition::Buckets;
-    let device = matrix.device();
     let stream = device.default_stream();
     // ---- where the entries of each tile go in each bucket
     let mut starts = device.alloc(buckets::words(split))?;

@@ -4,14 +4,15 @@ use gpu_sparse_kernels::order_narrow::{ALL_DIAGONALS, MOST_KEYS, NO_DIAGONALS, S
 
 use super::solve::Profile;
 
-/// Tiles of many rows: as many as warps fit on each of 132 multiprocessors.
-const TILES: u32 = 64 * 132;
+/// Tiles of many rows, of each multiprocessor: as many as warps fit on it.
+const TILES: u32 = 64;
 
-/// Rows of a warp's tile where rows have so many keys; none where they have more than fit 8 bits.
+/// Rows of a warp's tile where rows have so many keys, on so many multiprocessors; none where they have more than fit 8
+/// bits. The rows' order does not depend on it.
 ///
 /// A tile has a count of each key, so that few keys have short tiles: at least two rows for each count.
-pub fn tile(rows: u32, keys: u32) -> Option<u32> {
-    let even = rows.div_ceil(TILES);
+pub fn tile(rows: u32, keys: u32, multiprocessors: u32) -> Option<u32> {
+    let even = rows.div_ceil(TILES.saturating_mul(multiprocessors.max(1)));
     // Mutants: of two equal numbers either is the larger.
     let least = if even > 2 * keys { even } else { 2 * keys };
     (keys <= MOST_KEYS).then(|| least.next_multiple_of(STEP))
@@ -45,10 +46,12 @@ mod tests {
             (100_000, 256, 512, 25),
             (55_000_000, 75, 6528, 1054),
         ] {
-            let tile = tile(rows, keys).unwrap();
+            let tile = tile(rows, keys, 132).unwrap();
             assert_eq!((tile, blocks(rows, tile)), (rows_of_tile, count), "{rows} rows, {keys} keys");
         }
-        assert_eq!(tile(1000, 257), None);
+        assert_eq!(tile(1000, 257, 132), None);
+        let on = |multiprocessors| tile(55_000_000, 75, multiprocessors).unwrap();
+        assert_eq!([132, 80, 16, u32::MAX].map(on), [6528, 10_752, 53_760, 256]);
     }
 
     #[test]

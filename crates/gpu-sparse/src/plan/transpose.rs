@@ -21,9 +21,9 @@ pub enum Transposition {
     Buckets,
 }
 
-/// Blocks among which the entries of matrices are dealt out that are too small for whole tiles and buckets: four on
-/// each of 132 multiprocessors.
-const BLOCKS: u32 = 4 * 132;
+/// Blocks of a multiprocessor among which the entries of matrices are dealt out that are too small for whole tiles and
+/// buckets.
+const BLOCKS: u32 = 4;
 /// The most entries of a tile.
 const MOST_OF_TILE: u32 = 1 << 15;
 /// Entries of a bucket in the mean at most: some more than half of those that are put in order in shared memory, as
@@ -33,10 +33,11 @@ const MEAN: u32 = 1 << 13;
 const FEW: u32 = 3 << 14;
 
 /// The cut of a transposition of so many rows, columns and entries, at least one entry, with values of so many words of
-/// 32 bits; none where the columns are too many.
-pub fn split(rows: u32, columns: u32, entries: u32, words: u32) -> Option<Split> {
-    let rounds = (entries / (BLOCKS * ROUND)).clamp(1, MOST_OF_TILE / ROUND);
-    let mean = (entries / BLOCKS).clamp(2 * ROUND, MEAN);
+/// 32 bits, on so many multiprocessors; none where the columns are too many. No bit of the matrix depends on it.
+pub fn split(rows: u32, columns: u32, entries: u32, words: u32, multiprocessors: u32) -> Option<Split> {
+    let of_block = entries / BLOCKS.saturating_mul(multiprocessors.max(1));
+    let rounds = (of_block / ROUND).clamp(1, MOST_OF_TILE / ROUND);
+    let mean = of_block.clamp(2 * ROUND, MEAN);
     let tile = rounds * ROUND;
     let of_shift = |shift| Split { rows, columns, entries, tile, shift, words, slots: most_slots(shift) };
     let (least, most) = SHIFTS;
@@ -104,10 +105,10 @@ mod tests {
             (1 << 20, 1000, 12, 256),
             (1 << 25, 1000, 12, 8192),
         ] {
-            let split = split(columns, columns, entries, 2).unwrap();
+            let split = split(columns, columns, entries, 2, 132).unwrap();
             assert_eq!((split.shift, split.buckets()), (shift, buckets), "{columns} columns");
         }
-        assert_eq!(split(1, (1 << 25) + 1, 1000, 2), None);
+        assert_eq!(split(1, (1 << 25) + 1, 1000, 2, 132), None);
     }
 
     #[test]
@@ -118,13 +119,25 @@ mod tests {
             (3_399_864, 6 * ROUND, 554),
             (40_170_816, MOST_OF_TILE, 1226),
         ] {
-            let split = split(1000, 1000, entries, 1).unwrap();
+            let split = split(1000, 1000, entries, 1, 132).unwrap();
             assert_eq!((split.tile, split.tiles()), (tile, tiles), "{entries} entries");
         }
         // The largest that there is: words of counts, and bytes of shared memory.
-        let split = split(1, 1 << 25, u32::MAX - 4096, 2).unwrap();
+        let split = split(1, 1 << 25, u32::MAX - 4096, 2, 132).unwrap();
         assert!(u64::from(split.buckets()) * u64::from(split.tiles()) < u32::MAX.into());
         assert!(split.from_bytes() <= 64 << 10 && split.to_bytes() <= 48 << 10);
+    }
+
+    #[test]
+    fn tiles_are_cut_for_the_multiprocessors() {
+        for (multiprocessors, tile, tiles) in
+            [(132, 6 * ROUND, 554), (80, 10 * ROUND, 333), (16, MOST_OF_TILE, 104), (0, MOST_OF_TILE, 104)]
+        {
+            let split = split(200_000, 200_000, 3_399_864, 2, multiprocessors).unwrap();
+            assert_eq!((split.tile, split.tiles()), (tile, tiles), "{multiprocessors} multiprocessors");
+        }
+        let most = split(1, 1, 3_399_864, 2, u32::MAX).unwrap();
+        assert_eq!((most.tile, most.buckets()), (ROUND, 1));
     }
 
     #[test]

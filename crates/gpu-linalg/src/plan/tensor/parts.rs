@@ -89,6 +89,6 @@ fn thin_time(blocks: u64, steps: u32) -> f64 {
     f64::from(steps) * ((blocks / ROOM) as f64 * step(ROOM) + step(blocks % ROOM))
 }
 
-/// Multiprocessors that the parts are made for.
+/// Multiprocessors that the parts are made for on every device: they are the order in which sums are added.
 const PLANNED_FOR: u64 = 132;
 const MOST_PARTS: u32 = 256;
