@@ -3,6 +3,7 @@
 mod bad_input;
 mod batches;
 mod common;
+mod easy;
 mod golden;
 mod into;
 mod large;

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod common;
+mod easy;
 mod golden;
 mod multiply;
 mod not_finite;

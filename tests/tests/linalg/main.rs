@@ -3,6 +3,7 @@
 mod basics;
 mod batched;
 mod chained;
+mod easy;
 mod elementwise;
 mod gemv;
 mod level2;

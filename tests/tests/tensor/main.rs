@@ -2,6 +2,7 @@
 
 mod chained;
 mod clusters;
+mod easy;
 mod epilogue;
 mod gelu;
 mod int8;

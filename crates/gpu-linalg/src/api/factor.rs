@@ -1,8 +1,9 @@
 //! Cholesky factorisations, and the solutions of systems by them.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Buffer, Stream, View, ViewMut};
 
-use super::{Triangle, expect_apart};
+use super::factor_inverse::squares;
+use super::{Triangle, all_of, dense, expect_apart};
 use crate::cpu;
 use crate::error::Error;
 use crate::factor;
@@ -308,4 +309,70 @@ fn expect_systems<T: FactorElement>(
 pub fn potrs_scratch_len<T: FactorElement>(n: usize, b: impl Into<BatchLayout>) -> Result<usize, Error> {
     let b = b.into();
     if solves_whole(n, b.count) || b.is_empty() { Ok(0) } else { factor::solve_scratch_len::<T>(b) }
+}
+
+/// The Cholesky factor of a symmetric, positive definite matrix, computed where A lives, as a row-major matrix without
+/// gaps in a buffer of its own; of batches one factor after the other.
+///
+/// L of `A = L · Lᵀ`, or U of `A = Uᵀ · U` of the upper triangle; the rest is zero. A is n × n, row- or column-major
+/// with any leading dimension, and only its `triangle` is read. [`potrf_to`] on the device's default stream; it waits
+/// until it is known whether A is positive definite.
+///
+/// # Errors
+/// As [`potrf_to`]; [`Error::NotPositiveDefinite`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Error, Layout, Matrix, Triangle, cholesky};
+/// let a = Matrix::new(&[4.0, f64::NAN, 2.0, 10.0], Layout::row_major(2, 2)?)?;
+/// assert_eq!(cholesky(Triangle::Lower, a)?.to_vec()?, [2.0, 0.0, 1.0, 3.0]);
+/// let negative = Matrix::new(&[-1.0], Layout::row_major(1, 1)?)?;
+/// let failed = cholesky(Triangle::Lower, negative);
+/// assert!(matches!(failed, Err(Error::NotPositiveDefinite { matrix: 0, index: 1 })));
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn cholesky<'a, T: FactorElement>(
+    triangle: Triangle,
+    a: impl Into<Batch<'a, T>>,
+) -> Result<Buffer<T>, Error> {
+    let a = a.into();
+    let (device, n) = (a.data().device(), expect_square(a.layout())?);
+    let layout = squares(n, a.layout().count)?;
+    let (mut l, mut info) = (device.zeroed(layout.span()?)?, device.alloc(layout.count)?);
+    let mut scratch = device.alloc(potrf_scratch_len::<T>(n, layout.count)?)?;
+    let stream = device.default_stream();
+    potrf_to(&stream, triangle, a, all_of(&mut l, layout)?, &mut info, &mut scratch)?;
+    expect_positive_definite(&info)?;
+    Ok(l)
+}
+
+/// The solution of `A · X = B` from the factor of A that [`cholesky`] or [`potrf`] made, computed where
+/// the factor lives, without gaps and in B's order in a buffer of its own; of batches one solution after the other.
+///
+/// The factor is n × n, of which only the `triangle` is read, and B is n × any number of right-hand sides, each row- or
+/// column-major with any leading dimension. [`potrs_to`] on the device's default stream; reading the buffer waits for
+/// it.
+///
+/// # Errors
+/// As [`potrs_to`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, Triangle, cholesky, cholesky_solve};
+/// let layout = Layout::row_major(2, 2)?;
+/// let l = cholesky(Triangle::Lower, Matrix::new(&[4.0, 0.0, 2.0, 5.0], layout)?)?;
+/// let b = Matrix::new(&[8.0, 8.0], Layout::column_major(2, 1)?)?;
+/// assert_eq!(cholesky_solve(Triangle::Lower, Matrix::new(&l, layout)?, b)?.to_vec()?, [1.5, 1.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+#[doc(alias = "cho_solve")]
+pub fn cholesky_solve<'l, 'b, T: FactorElement>(
+    triangle: Triangle,
+    l: impl Into<Batch<'l, T>>,
+    b: impl Into<Batch<'b, T>>,
+) -> Result<Buffer<T>, Error> {
+    let (l, b) = (l.into(), b.into());
+    let (device, layout) = (l.data().device(), dense(b.layout())?);
+    let mut x = device.alloc(layout.span()?)?;
+    let mut scratch = device.alloc(potrs_scratch_len::<T>(l.layout().matrix.rows(), layout)?)?;
+    potrs_to(&device.default_stream(), triangle, l, b, all_of(&mut x, layout)?, &mut scratch)?;
+    Ok(x)
 }

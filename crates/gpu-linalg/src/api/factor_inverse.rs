@@ -1,12 +1,13 @@
 //! Inverses and determinants of factored matrices.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Buffer, Stream, View, ViewMut};
 
 use super::factor::{expect_same_shape, expect_scratch, expect_square};
-use super::{Triangle, expect_apart, potrs, potrs_scratch_len};
+use super::{Diagonal, Triangle, all_of, expect_apart, potrs, potrs_scratch_len};
 use crate::error::Error;
 use crate::factor;
 use crate::factor::launch::FactorElement;
+use crate::level3::spread;
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
 
 /// The inverses of symmetric, positive definite matrices in place of their factors on `stream`.
@@ -120,7 +121,7 @@ fn solved<'x, T: FactorElement>(
 const ONE: usize = 4;
 
 /// Matrices of `n` rows one after the other, without gaps.
-fn squares(n: usize, count: usize) -> Result<BatchLayout, Error> {
+pub(super) fn squares(n: usize, count: usize) -> Result<BatchLayout, Error> {
     let square = Layout::row_major(n, n)?;
     Ok(BatchLayout::new(square, count, square.span())?)
 }
@@ -135,6 +136,42 @@ pub fn potri_scratch_len<T: FactorElement>(n: usize, count: usize) -> Result<usi
         return Ok(0);
     }
     Ok(squares.span()?.next_multiple_of(4) + ONE + potrs_scratch_len::<T>(n, squares)?)
+}
+
+/// The inverse of A, all of it, from the factor of A that [`cholesky`](crate::cholesky) or [`potrf`](crate::potrf) made, computed where
+/// the factor lives, without gaps in a buffer of its own; of batches one inverse after the other.
+///
+/// The factor is n × n, row- or column-major with any leading dimension, and only its `triangle` is read; the inverse is
+/// symmetric to the bit. [`potri_to`] and a launch that writes the other triangle, on the device's
+/// default stream; reading the buffer waits for it. Where A⁻¹ is only multiplied with something, [`cholesky_solve`](crate::cholesky_solve) is
+/// faster and closer.
+///
+/// # Errors
+/// As [`potri_to`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, Triangle, cholesky_inverse};
+/// let l = Matrix::new(&[2.0, f64::NAN, 1.0, 4.0], Layout::row_major(2, 2)?)?;
+/// assert_eq!(cholesky_inverse(Triangle::Lower, l)?.to_vec()?, [0.265625, -0.03125, -0.03125, 0.0625]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn cholesky_inverse<'l, T: FactorElement>(
+    triangle: Triangle,
+    l: impl Into<Batch<'l, T>>,
+) -> Result<Buffer<T>, Error> {
+    let l = l.into();
+    let (device, n) = (l.data().device(), expect_square(l.layout())?);
+    let layout = squares(n, l.layout().count)?;
+    let [mut half, mut full] = [device.alloc(layout.span()?)?, device.alloc(layout.span()?)?];
+    let mut scratch = device.alloc(potri_scratch_len::<T>(n, layout.count)?)?;
+    let stream = device.default_stream();
+    potri_to(&stream, triangle, l, all_of(&mut half, layout)?, &mut scratch)?;
+    if !layout.is_empty() {
+        let half = Batch::new(&half, layout)?;
+        let lower = if triangle == Triangle::Lower { half } else { half.transposed() };
+        spread(&stream, lower, Diagonal::Stored, n, true, full.view_mut())?;
+    }
+    Ok(full)
 }
 
 /// The logarithm of the determinant of each of a batch of matrices, from their factors: `2 · Σ ln lᵢᵢ`, computed in

@@ -2,10 +2,10 @@
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
 
-use super::{Triangle, expect_apart, gemv};
+use super::{Triangle, all_of, dense_product, expect_apart, gemv};
 use crate::error::Error;
 use crate::launch::{self, RealElement};
-use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut};
+use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
 use crate::plan::gemm::{self, AsVector, Kernel, Plan, Sums};
 
 /// `C = alpha · A · B + beta · C` on `stream`, for matrices or batches of them.
@@ -191,9 +191,10 @@ pub fn gemm_scratch_len<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> 
     gemm::scratch_len::<T>(k, c.into())
 }
 
-/// The product `A · B`, computed where A lives, as a row-major matrix without gaps in a buffer of its own.
+/// The product `A · B`, computed where A lives, as a row-major matrix without gaps in a buffer of its own; of batches
+/// one product after the other.
 ///
-/// The work is enqueued on the device's default stream; reading the buffer waits for it.
+/// A is m × k, B is k × n and the product m × n. The work is enqueued on the device's default stream; reading the buffer waits for it.
 ///
 /// # Errors
 /// As [`gemm()`]; [`Error::Device`] where the device's memory does not suffice.
@@ -205,11 +206,15 @@ pub fn gemm_scratch_len<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> 
 /// assert_eq!(matmul(a, b)?.to_vec()?, [17.0, 39.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn matmul<T: RealElement>(a: Matrix<'_, T>, b: Matrix<'_, T>) -> Result<Buffer<T>, Error> {
-    let layout = Layout::row_major(a.layout().rows(), b.layout().columns())?;
-    let mut c = a.data().device().alloc(layout.span())?;
-    let mut scratch = a.data().device().alloc(gemm_scratch_len::<T>(a.layout().columns(), layout))?;
-    let stream = a.data().device().default_stream();
-    gemm(&stream, T::ONE, a, b, T::ZERO, MatrixMut::new(&mut c, layout)?, &mut scratch)?;
+pub fn matmul<'a, 'b, T: RealElement>(
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+) -> Result<Buffer<T>, Error> {
+    let (a, b) = (a.into(), b.into());
+    let (device, layout) = (a.data().device(), dense_product(a.layout(), b.layout())?);
+    let mut c = device.alloc(layout.span()?)?;
+    let mut scratch = device.alloc(gemm_scratch_len::<T>(a.layout().matrix.columns(), layout))?;
+    let product = all_of(&mut c, layout)?;
+    gemm(&device.default_stream(), T::ONE, a, b, T::ZERO, product, &mut scratch)?;
     Ok(c)
 }

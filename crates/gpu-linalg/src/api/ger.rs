@@ -1,11 +1,11 @@
 //! Outer products.
 
-use gpu_core::{Stream, View};
+use gpu_core::{Buffer, Stream, View};
 
 use super::expect_apart;
 use crate::error::Error;
 use crate::launch::{self, RealElement};
-use crate::matrix::{MatrixMut, Order};
+use crate::matrix::{Layout, MatrixMut, Order};
 use crate::plan::elementwise::Plan;
 use crate::reference;
 
@@ -61,4 +61,30 @@ pub fn ger<'x, 'y, T: RealElement>(
     let addresses = [of_places.as_global().address(), a.data_mut().as_global_mut().address()];
     let plan = Plan::outer(size_of::<T>(), layout, addresses)?;
     launch::ger(stream, &plan, alpha, of_lines, of_places, a.into_data())
+}
+
+/// The outer product `x · yᵀ`, computed where `x` lives, as a row-major matrix without gaps in a buffer of its own.
+///
+/// `x` has m elements, `y` n, and the product is m × n, [`ger`] to a matrix of zeros: a product of -0 is 0. The work is
+/// enqueued on the device's default stream; reading the buffer waits for it.
+///
+/// # Errors
+/// [`Error::TooManyBlocks`]; [`Error::Device`] where the vectors are not on one device, its memory does not suffice, or
+/// the launch failed.
+///
+/// ```
+/// let device = gpu_core::Device::best();
+/// let (x, y) = (device.upload(&[1.0, 2.0])?, device.upload(&[1.0, 10.0, 100.0])?);
+/// assert_eq!(gpu_linalg::outer(&x, &y)?.to_vec()?, [1.0, 10.0, 100.0, 2.0, 20.0, 200.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn outer<'x, 'y, T: RealElement>(
+    x: impl Into<View<'x, T>>,
+    y: impl Into<View<'y, T>>,
+) -> Result<Buffer<T>, Error> {
+    let (x, y) = (x.into(), y.into());
+    let (device, layout) = (x.device(), Layout::row_major(x.len(), y.len())?);
+    let mut product = device.zeroed(layout.span())?;
+    ger(&device.default_stream(), T::ONE, x, y, MatrixMut::new(&mut product, layout)?)?;
+    Ok(product)
 }

@@ -21,28 +21,54 @@ pub use batched::{BatchStarts, gemm_batched, gemm_i8_batched, gemm_tensor_batche
 pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};
 pub use epilogue::{Activation, Epilogue, gemm_tensor_with, gemm_tf32_with};
 pub use factor::{
-    expect_positive_definite, potrf, potrf_scratch_len, potrf_to, potrs, potrs_scratch_len, potrs_to,
+    cholesky, cholesky_solve, expect_positive_definite, potrf, potrf_scratch_len, potrf_to, potrs,
+    potrs_scratch_len, potrs_to,
 };
-pub use factor_inverse::{logdet, logdet_batch, potri, potri_scratch_len, potri_to};
+pub use factor_inverse::{cholesky_inverse, logdet, logdet_batch, potri, potri_scratch_len, potri_to};
 pub use factor_refined::{Refinement, potrs_refined};
 pub use factor_sizes::{potrf_sizes, potrs_sizes};
 pub(crate) use gemm::{How, expect_product, product};
 pub use gemm::{gemm, gemm_scratch_len, matmul};
 pub use gemv::{gemv, gemv_scratch_len, matvec};
-pub use ger::ger;
-pub use multiply::{symm, symm_scratch_len, trmm, trmm_scratch_len};
+pub use ger::{ger, outer};
+pub use multiply::{matmul_symmetric, matmul_triangular, symm, symm_scratch_len, trmm, trmm_scratch_len};
 pub use skyline::{BlockSkyline, cholesky_skyline, potrf_skyline};
 pub(crate) use solve::expect_system;
 pub use solve::{Side, solve_triangular, trsm, trsm_scratch_len, trsv, trsv_scratch_len};
 pub use tensor::{
     gemm_i8, gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tf32, gemm_tf32_scratch_len,
+    matmul_i8, matmul_tensor, matmul_tf32,
 };
-pub use triangle::{Diagonal, Triangle, symv, symv_scratch_len, trmv, trmv_scratch_len};
-pub use update::{syr2k, syr2k_scratch_len, syrk, syrk_scratch_len};
+pub use triangle::{
+    Diagonal, Triangle, matvec_symmetric, matvec_triangular, symv, symv_scratch_len, trmv, trmv_scratch_len,
+};
+pub use update::{gram, syr2k, syr2k_scratch_len, syrk, syrk_scratch_len};
 
-use gpu_core::{View, ViewMut};
+use gpu_core::{Buffer, Element, View, ViewMut};
 
 use crate::error::Error;
+use crate::matrix::{BatchLayout, BatchMut, Layout, Order};
+
+/// As many matrices of this shape and order without gaps, one after the other.
+fn dense(layout: BatchLayout) -> Result<BatchLayout, Error> {
+    let (rows, columns) = layout.matrix.shape();
+    let matrix = match layout.matrix.order() {
+        Order::RowMajor => Layout::row_major(rows, columns)?,
+        Order::ColumnMajor => Layout::column_major(rows, columns)?,
+    };
+    Ok(BatchLayout::new(matrix, layout.count, matrix.span())?)
+}
+
+/// That of the products of A's matrices and B's, row-major. The product itself refuses what does not fit together.
+fn dense_product(a: BatchLayout, b: BatchLayout) -> Result<BatchLayout, Error> {
+    let matrix = Layout::row_major(a.matrix.rows(), b.matrix.columns())?;
+    dense(BatchLayout { matrix, ..a })
+}
+
+/// Matrices of a layout without gaps, to be written, in memory for just them.
+fn all_of<T: Element>(data: &mut Buffer<T>, layout: BatchLayout) -> Result<BatchMut<'_, T>, Error> {
+    Ok(BatchMut::new(data, layout)?)
+}
 
 /// Refuses an output that shares memory with `input`. Borrows rule it out, but for memory that was taken over from
 /// elsewhere.

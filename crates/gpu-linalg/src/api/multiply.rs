@@ -1,9 +1,9 @@
 //! Products with a triangular or a symmetric matrix.
 
-use gpu_core::{Stream, ViewMut};
+use gpu_core::{Buffer, Stream, ViewMut};
 
 use super::solve::{Side, expect_shapes};
-use super::{Diagonal, Triangle, expect_apart, gemm, gemm_scratch_len};
+use super::{Diagonal, Triangle, all_of, dense, expect_apart, gemm, gemm_scratch_len};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{OnLeft, TriangleElement, copy, part, part_mut, rows_of, spread, take, temporary, whole};
@@ -217,4 +217,71 @@ pub fn symm_scratch_len<T: RealElement>(side: Side, c: impl Into<BatchLayout>) -
     let full = n.checked_mul(n).and_then(|full| full.checked_mul(c.count));
     let full = full.and_then(|full| full.checked_next_multiple_of(4)).ok_or_else(too_large)?;
     full.checked_add(gemm_scratch_len::<T>(n, c)).ok_or_else(too_large)
+}
+
+/// The product `A · B`, or `B · A` with A on the right, A being triangular, computed where A lives, without gaps and in
+/// B's order in a buffer of its own; of batches one product after the other. Only A's `triangle` is read.
+///
+/// [`trmm`] of a copy of B, on the device's default stream; reading the buffer waits for it.
+///
+/// # Errors
+/// As [`trmm`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Diagonal, Layout, Matrix, Side, Triangle, matmul_triangular};
+/// let a = Matrix::new(&[1.0, f64::NAN, 2.0, 3.0], Layout::row_major(2, 2)?)?;
+/// let b = Matrix::new(&[1.0, 0.0, 10.0, 1.0], Layout::row_major(2, 2)?)?;
+/// let product = matmul_triangular(Side::Left, Triangle::Lower, Diagonal::Stored, a, b)?;
+/// assert_eq!(product.to_vec()?, [1.0, 0.0, 32.0, 3.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matmul_triangular<'a, 'b, T: TriangleElement>(
+    side: Side,
+    triangle: Triangle,
+    diagonal: Diagonal,
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+) -> Result<Buffer<T>, Error> {
+    let (a, b) = (a.into(), b.into());
+    let (device, layout) = (a.data().device(), dense(b.layout())?);
+    let stream = device.default_stream();
+    expect_shapes(side, a.layout(), b.layout())?;
+    stream.expect("other factor of a product", b.data().device())?;
+    let mut c = device.alloc(layout.span()?)?;
+    let mut scratch = device.alloc(trmm_scratch_len::<T>(side, layout)?)?;
+    if !layout.is_empty() {
+        copy(&stream, b, all_of(&mut c, layout)?)?;
+    }
+    trmm(&stream, side, triangle, diagonal, T::ONE, a, all_of(&mut c, layout)?, &mut scratch)?;
+    Ok(c)
+}
+
+/// The product `A · B`, or `B · A` with A on the right, A being symmetric, computed where A lives, without gaps and in
+/// B's order in a buffer of its own; of batches one product after the other. Only A's `triangle` is read.
+///
+/// [`symm`] on the device's default stream; reading the buffer waits for it.
+///
+/// # Errors
+/// As [`symm`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, Side, Triangle, matmul_symmetric};
+/// let a = Matrix::new(&[1.0, f64::NAN, 2.0, 3.0], Layout::row_major(2, 2)?)?;
+/// let b = Matrix::new(&[1.0, 0.0, 10.0, 1.0], Layout::row_major(2, 2)?)?;
+/// assert_eq!(matmul_symmetric(Side::Left, Triangle::Lower, a, b)?.to_vec()?, [21.0, 2.0, 32.0, 3.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matmul_symmetric<'a, 'b, T: TriangleElement>(
+    side: Side,
+    triangle: Triangle,
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+) -> Result<Buffer<T>, Error> {
+    let (a, b) = (a.into(), b.into());
+    let (device, layout) = (a.data().device(), dense(b.layout())?);
+    let mut c = device.alloc(layout.span()?)?;
+    let mut scratch = device.alloc(symm_scratch_len::<T>(side, layout)?)?;
+    let product = all_of(&mut c, layout)?;
+    symm(&device.default_stream(), side, triangle, T::ONE, a, b, T::ZERO, product, &mut scratch)?;
+    Ok(c)
 }

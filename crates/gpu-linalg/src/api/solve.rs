@@ -1,10 +1,10 @@
 //! Systems with a triangular matrix.
 
-use super::{Diagonal, Triangle, expect_apart, gemm};
+use super::{Diagonal, Triangle, all_of, dense, expect_apart, gemm};
 use crate::error::Error;
 use crate::launch::RealElement;
-use crate::level3::{Needs, OnLeft, TriangleElement, part, system, take};
-use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order};
+use crate::level3::{Needs, OnLeft, TriangleElement, copy, part, system, take};
+use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut};
 use gpu_core::{Buffer, Stream, ViewMut};
 
 /// On which side of the other matrix a triangular or symmetric one stands.
@@ -149,12 +149,14 @@ pub fn trsm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -
 }
 
 /// The solution of `A · X = B`, or of `X · A = B` with A on the right, computed where A lives, without gaps and in B's
-/// order in a buffer of its own; A is triangular, and only its `triangle` is read.
+/// order in a buffer of its own; A is triangular, and only its `triangle` is read. Of batches it is one solution after
+/// the other; a vector is a column.
 ///
 /// It waits until it is known whether A is singular. As [`trsm`] otherwise.
 ///
 /// # Errors
-/// As [`trsm`]; [`Error::SingularTriangle`] where an element of the diagonal is zero, with the first one's index;
+/// As [`trsm`]; [`Error::SingularTriangle`] where an element of the diagonal is zero, with the first one's index, of
+/// batches that of the first such matrix;
 /// [`Error::Device`] where the device's memory does not suffice.
 ///
 /// ```
@@ -169,31 +171,30 @@ pub fn trsm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -
 /// assert!(matches!(singular, Err(Error::SingularTriangle { index: 1, .. })));
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn solve_triangular<T: TriangleElement>(
+pub fn solve_triangular<'a, 'b, T: TriangleElement>(
     side: Side,
     triangle: Triangle,
     diagonal: Diagonal,
-    a: Matrix<'_, T>,
-    b: Matrix<'_, T>,
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
 ) -> Result<Buffer<T>, Error> {
-    let (device, layout) = (a.data().device(), b.layout());
-    expect_shapes(side, a.layout().into(), layout.into())?;
+    let (a, b) = (a.into(), b.into());
+    let (device, layout) = (a.data().device(), dense(b.layout())?);
+    expect_shapes(side, a.layout(), layout)?;
     let stream = device.default_stream();
     stream.expect("right-hand side of a system", b.data().device())?;
-    let (rows, columns) = layout.shape();
-    let dense = match layout.order() {
-        Order::RowMajor => Layout::row_major(rows, columns)?,
-        Order::ColumnMajor => Layout::column_major(rows, columns)?,
-    };
-    let mut x = device.alloc(dense.span())?;
-    super::copy(&stream, b, MatrixMut::new(&mut x, dense)?)?;
-    let mut info = device.alloc(1)?;
-    let mut scratch = device.alloc(trsm_scratch_len::<T>(side, dense)?)?;
-    let solution = MatrixMut::new(&mut x, dense)?;
+    let mut x = device.alloc(layout.span()?)?;
+    if !layout.is_empty() {
+        copy(&stream, b, all_of(&mut x, layout)?)?;
+    }
+    let mut info = device.alloc(layout.count)?;
+    let mut scratch = device.alloc(trsm_scratch_len::<T>(side, layout)?)?;
+    let solution = all_of(&mut x, layout)?;
     trsm(&stream, side, triangle, diagonal, T::ONE, a, solution, &mut info, &mut scratch)?;
-    match info.to_vec()?[0] {
-        u32::MAX => Ok(x),
-        index => Err(Error::SingularTriangle { matrix: 0, index: index as usize }),
+    let info = info.to_vec()?;
+    match info.iter().position(|&index| index != u32::MAX) {
+        Some(matrix) => Err(Error::SingularTriangle { matrix, index: info[matrix] as usize }),
+        None => Ok(x),
     }
 }
 
@@ -202,7 +203,7 @@ pub fn solve_triangular<T: TriangleElement>(
 /// [`trsm`] of a single right-hand side, whose products are those of [`gemv()`](crate::gemv): see there for what is
 /// read, for `info` (one word), and for non-finite elements. For the transposed matrix give [`Matrix::transposed`] and
 /// the other triangle. `scratch` has at least [`trsv_scratch_len`] elements. Neither allocates device memory nor
-/// waits.
+/// waits; [`solve_triangular`] of a column does.
 ///
 /// # Errors
 /// As [`trsm`].

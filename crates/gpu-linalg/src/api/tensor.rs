@@ -1,9 +1,9 @@
 //! Products of matrices of narrow elements, on the tensor cores.
 
-use gpu_core::{Capability, Stream, ViewMut};
+use gpu_core::{Buffer, Capability, Stream, ViewMut};
 
 use super::gemm::{by_vector, expect_batches, expect_memory, expect_product};
-use super::{Epilogue, expect_apart};
+use super::{Epilogue, all_of, dense_product, expect_apart};
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
 use crate::plan::gemm::{AsVector, vector_scratch_len};
@@ -304,6 +304,86 @@ pub fn gemm_i8_scratch_len<'a, 'b>(
     c: impl Into<BatchLayout>,
 ) -> usize {
     needed(Choice::i8(None), (a.into(), b.into()), c.into()).unwrap_or(0)
+}
+
+/// The product `A · B` of factors of 16-bit floats on the tensor cores, of `f32` or of the factors' type, computed where A
+/// lives, as a row-major matrix without gaps in a buffer of its own; of batches one product after the other.
+///
+/// A is m × k and B k × n. [`gemm_tensor`] on the device's default stream, with its error and its devices; reading the
+/// buffer waits for it.
+///
+/// # Errors
+/// As [`gemm_tensor`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, f16, matmul_tensor};
+/// let a = [1.0, 2.0, 3.0, 4.0].map(f16::from_f32);
+/// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
+/// assert_eq!(matmul_tensor::<f16, f32>(a, a.transposed())?.to_vec()?, [5.0, 11.0, 11.0, 25.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matmul_tensor<'a, 'b, T: TensorElement, C: TensorOutput<T>>(
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+) -> Result<Buffer<C>, Error> {
+    let (a, b) = (a.into(), b.into());
+    let (device, layout) = (a.data().device(), dense_product(a.layout(), b.layout())?);
+    let mut c = device.alloc(layout.span()?)?;
+    let mut scratch = device.alloc(gemm_tensor_scratch_len(a, b, layout))?;
+    let product = all_of(&mut c, layout)?;
+    gemm_tensor::<T, C>(&device.default_stream(), 1.0, a, b, 0.0, product, &mut scratch)?;
+    Ok(c)
+}
+
+/// The product `A · B` of factors of `f32` that are rounded to tf32, on the tensor cores; otherwise as [`matmul_tensor`].
+///
+/// [`gemm_tf32`] on the device's default stream, with its error: some three decimal places.
+///
+/// # Errors
+/// As [`gemm_tf32`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, matmul_tf32};
+/// // Seven decimal places are rounded to three.
+/// let a = Matrix::new(&[1.000_1; 30], Layout::row_major(6, 5)?)?;
+/// assert_eq!(matmul_tf32(a, a.transposed())?.to_vec()?, [5.0; 36]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matmul_tf32<'a, 'b>(
+    a: impl Into<Batch<'a, f32>>,
+    b: impl Into<Batch<'b, f32>>,
+) -> Result<Buffer<f32>, Error> {
+    let (a, b) = (a.into(), b.into());
+    let (device, layout) = (a.data().device(), dense_product(a.layout(), b.layout())?);
+    let mut c = device.alloc(layout.span()?)?;
+    let mut scratch = device.alloc(gemm_tf32_scratch_len(a.layout(), b.layout(), layout))?;
+    gemm_tf32(&device.default_stream(), 1.0, a, b, 0.0, all_of(&mut c, layout)?, &mut scratch)?;
+    Ok(c)
+}
+
+/// The product `A · B` of factors of `i8`, exact in `i32`, which wraps; otherwise as [`matmul_tensor`].
+///
+/// [`gemm_i8`] on the device's default stream.
+///
+/// # Errors
+/// As [`gemm_i8`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, matmul_i8};
+/// let a = Matrix::new(&[-128_i8; 6 * 32], Layout::row_major(6, 32)?)?;
+/// assert_eq!(matmul_i8(a, a.transposed())?.to_vec()?, [32 * 128 * 128; 36]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matmul_i8<'a, 'b>(
+    a: impl Into<Batch<'a, i8>>,
+    b: impl Into<Batch<'b, i8>>,
+) -> Result<Buffer<i32>, Error> {
+    let (a, b) = (a.into(), b.into());
+    let (device, layout) = (a.data().device(), dense_product(a.layout(), b.layout())?);
+    let mut c = device.alloc(layout.span()?)?;
+    let mut scratch = device.alloc(gemm_i8_scratch_len(a, b, layout))?;
+    gemm_i8(&device.default_stream(), 1, a, b, 0, all_of(&mut c, layout)?, &mut scratch)?;
+    Ok(c)
 }
 
 /// Elements of scratch memory.

@@ -1,6 +1,6 @@
 //! Products of a vector and a symmetric or a triangular matrix.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Buffer, Stream, View, ViewMut};
 
 use super::expect_apart;
 use crate::error::Error;
@@ -189,4 +189,60 @@ pub fn trmv<'x, 's, T: RealElement>(
 /// [`Error::ExtentTooLarge`].
 pub fn trmv_scratch_len(n: usize) -> Result<usize, Error> {
     scratch_len(n)
+}
+
+/// The product `A · x`, A being symmetric, computed where A lives, in a buffer of its own: only A's `triangle` is read.
+///
+/// A is n × n, row- or column-major with any leading dimension; `x` and the product have n elements. [`symv`] on the
+/// device's default stream; reading the buffer waits for it.
+///
+/// # Errors
+/// As [`symv`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, Triangle, matvec_symmetric};
+/// let a = Matrix::new(&[1.0, f64::NAN, 2.0, 3.0], Layout::row_major(2, 2)?)?;
+/// assert_eq!(matvec_symmetric(Triangle::Lower, a, &[1.0, 10.0])?.to_vec()?, [21.0, 32.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matvec_symmetric<'x, T: RealElement>(
+    triangle: Triangle,
+    a: Matrix<'_, T>,
+    x: impl Into<View<'x, T>>,
+) -> Result<Buffer<T>, Error> {
+    let (device, n) = (a.data().device(), a.layout().rows());
+    let (mut y, mut scratch) = (device.alloc(n)?, device.alloc(symv_scratch_len(n)?)?);
+    symv(&device.default_stream(), triangle, T::ONE, a, x, T::ZERO, &mut y, &mut scratch)?;
+    Ok(y)
+}
+
+/// The product `A · x`, A being triangular, computed where A lives, in a buffer of its own: only A's `triangle` is read,
+/// without the diagonal where it is a unit one.
+///
+/// A is n × n, row- or column-major with any leading dimension; `x` and the product have n elements. [`trmv`] on the
+/// device's default stream; reading the buffer waits for it.
+///
+/// # Errors
+/// As [`trmv`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Diagonal, Layout, Matrix, Triangle, matvec_triangular};
+/// let a = Matrix::new(&[1.0, f64::NAN, 2.0, 3.0], Layout::row_major(2, 2)?)?;
+/// let y = matvec_triangular(Triangle::Lower, Diagonal::Stored, a, &[1.0, 10.0])?;
+/// assert_eq!(y.to_vec()?, [1.0, 32.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matvec_triangular<'x, T: RealElement>(
+    triangle: Triangle,
+    diagonal: Diagonal,
+    a: Matrix<'_, T>,
+    x: impl Into<View<'x, T>>,
+) -> Result<Buffer<T>, Error> {
+    let (x, device) = (x.into(), a.data().device());
+    let (mut y, mut scratch) = (device.alloc(x.len())?, device.alloc(trmv_scratch_len(a.layout().rows())?)?);
+    let stream = device.default_stream();
+    stream.expect("vector of a product", x.device())?;
+    stream.copy(&mut y, x)?;
+    trmv(&stream, triangle, diagonal, a, &mut y, &mut scratch)?;
+    Ok(y)
 }

@@ -1,13 +1,13 @@
 //! Symmetric updates of a triangle.
 
-use gpu_core::{Stream, ViewMut};
+use gpu_core::{Buffer, Stream, ViewMut};
 
 use super::gemm::{How, product};
-use super::{Triangle, expect_apart};
+use super::{Diagonal, Triangle, all_of, dense, expect_apart};
 use crate::error::Error;
 use crate::launch::RealElement;
-use crate::level3::TriangleElement;
-use crate::matrix::{Batch, BatchLayout, BatchMut};
+use crate::level3::{TriangleElement, spread};
+use crate::matrix::{Batch, BatchLayout, BatchMut, Layout};
 use crate::plan::gemm::scratch_len_of_part;
 
 /// `C = alpha · A · Aᵀ + beta · C` on `stream`, of C only its `triangle`: the other one is neither read nor written.
@@ -146,4 +146,36 @@ fn update<T: TriangleElement>(
         beta = T::ONE;
     }
     Ok(())
+}
+
+/// The Gram matrix `A · Aᵀ`, all of it, computed where A lives, without gaps in a buffer of its own; of batches one
+/// matrix after the other.
+///
+/// A is n × k and the result n × n, symmetric to the bit; for `Aᵀ · A` give
+/// [`Matrix::transposed`](crate::Matrix::transposed). [`syrk`], which is half the work of a product, and a launch that
+/// writes the other triangle, on the device's default stream; reading the buffer waits for it.
+///
+/// # Errors
+/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where the device's memory does not suffice, or
+/// where a launch failed.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, gram};
+/// let a = Matrix::new(&[1.0, 2.0, 3.0, 4.0], Layout::row_major(2, 2)?)?;
+/// assert_eq!(gram(a)?.to_vec()?, [5.0, 11.0, 11.0, 25.0]);
+/// assert_eq!(gram(a.transposed())?.to_vec()?, [10.0, 14.0, 14.0, 20.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gram<'a, T: TriangleElement>(a: impl Into<Batch<'a, T>>) -> Result<Buffer<T>, Error> {
+    let a = a.into();
+    let ((n, k), device) = (a.layout().matrix.shape(), a.data().device());
+    let layout = dense(BatchLayout { matrix: Layout::row_major(n, n)?, ..a.layout() })?;
+    let [mut half, mut full] = [device.alloc(layout.span()?)?, device.alloc(layout.span()?)?];
+    let mut scratch = device.alloc(syrk_scratch_len::<T>(k, layout))?;
+    let (stream, lower) = (device.default_stream(), Triangle::Lower);
+    syrk(&stream, lower, T::ONE, a, T::ZERO, all_of(&mut half, layout)?, &mut scratch)?;
+    if !layout.is_empty() {
+        spread(&stream, Batch::new(&half, layout)?, Diagonal::Stored, n, true, full.view_mut())?;
+    }
+    Ok(full)
 }

@@ -1,0 +1,57 @@
+//! Products on the tensor cores in buffers of their own: of small whole numbers, so that every order of sums is exact.
+
+use gpu_linalg::{Batch, BatchLayout, Error, Layout, bf16, f16, matmul_i8, matmul_tensor, matmul_tf32};
+use gpu_tests::backends::for_each;
+use gpu_tests::data::random;
+
+const COUNT: usize = 2;
+
+fn number(seed: u64, at: usize) -> i8 {
+    (random(seed, at) % 5) as i8 - 2
+}
+
+#[test]
+fn products_of_every_type_are_all_sums() {
+    for [m, n, k] in [[40, 48, 32], [5, 7, 9], [1, 64, 30], [3, 4, 0]] {
+        // B lies along k, and A has gaps.
+        let a_layout = Layout::row_major(m, k).unwrap().with_leading_dimension(k + 3).unwrap();
+        let b_layout = Layout::column_major(k, n).unwrap();
+        let [a_layout, b_layout] = [a_layout, b_layout]
+            .map(|matrix| BatchLayout::new(matrix, COUNT, matrix.span().next_multiple_of(16) + 16).unwrap());
+        let memory = |seed, layout: BatchLayout| -> Vec<i8> {
+            (0..layout.span().unwrap()).map(|at| number(seed, at)).collect()
+        };
+        let (a, b) = (memory(1, a_layout), memory(2, b_layout));
+        let sum = |matrix: usize, i: usize, j: usize| -> i32 {
+            let a = |l| a[matrix * a_layout.stride + a_layout.matrix.index(i, l)];
+            let b = |l| b[matrix * b_layout.stride + b_layout.matrix.index(l, j)];
+            (0..k).map(|l| i32::from(a(l)) * i32::from(b(l))).sum()
+        };
+        let exact: Vec<i32> = (0..COUNT * m * n).map(|at| sum(at / (m * n), at / n % m, at % n)).collect();
+        let expected: Vec<f32> = exact.iter().map(|&sum| sum as f32).collect();
+        for_each("products on the tensor cores", |device| {
+            let context = format!("{m} × {n}, sums of {k}, on {device}");
+            macro_rules! product {
+                ($of:ident, $T:ty) => {{
+                    let number = |&value: &i8| <$T>::from(value);
+                    let [a, b] = [&a, &b]
+                        .map(|data| device.upload(&data.iter().map(number).collect::<Vec<$T>>()).unwrap());
+                    let (a, b) = (Batch::new(&a, a_layout).unwrap(), Batch::new(&b, b_layout).unwrap());
+                    let fewer = Batch::new(b.data(), BatchLayout { count: 1, ..b_layout }).unwrap();
+                    let error = $of(a, fewer).unwrap_err();
+                    assert!(matches!(error, Error::BatchCounts { a: 2, b: 1, .. }), "{error}, {context}");
+                    $of(a, b).unwrap().to_vec().unwrap()
+                }};
+            }
+            let of_f16 = matmul_tensor::<f16, f32>;
+            assert_eq!(product!(of_f16, f16), expected, "{context}");
+            let of_bf16 = matmul_tensor::<bf16, f32>;
+            assert_eq!(product!(of_bf16, bf16), expected, "{context}");
+            let of_f16 = matmul_tensor::<f16, f16>;
+            let narrow = product!(of_f16, f16);
+            assert!(narrow.into_iter().map(f32::from).eq(expected.iter().copied()), "{context}");
+            assert_eq!(product!(matmul_tf32, f32), expected, "{context}");
+            assert_eq!(product!(matmul_i8, i8), exact, "{context}");
+        });
+    }
+}
