@@ -22,7 +22,7 @@ fn alike<T: Real>(n: usize, count: usize, order: Order, triangle: Triangle) {
     let (mut a, mut factors) = (vec![T::of(f64::NAN); batch.span().unwrap()], Vec::new());
     for number in 0..count {
         let of = positive::<T>((n + number) as u64, n);
-        place(&of, matrix, triangle, &mut a[number * batch.stride..]);
+        place(&of, matrix, triangle, a.get_mut(number * batch.stride..).unwrap_or_default());
         let mut l = vec![T::ZERO; n * n];
         placed_factor(&oracle(&of, n).0, Layout::row_major(n, n).unwrap(), triangle, &mut l);
         factors.extend(l);

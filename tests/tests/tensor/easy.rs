@@ -32,10 +32,10 @@ fn products_of_every_type_are_all_sums() {
         for_each("products on the tensor cores", |device| {
             let context = format!("{m} × {n}, sums of {k}, on {device}");
             macro_rules! product {
-                ($of:ident, $T:ty) => {{
-                    let number = |&value: &i8| <$T>::from(value);
+                ($of:ident, $number:expr) => {{
+                    let number = |&value: &i8| $number(value);
                     let [a, b] = [&a, &b]
-                        .map(|data| device.upload(&data.iter().map(number).collect::<Vec<$T>>()).unwrap());
+                        .map(|data| device.upload(&data.iter().map(number).collect::<Vec<_>>()).unwrap());
                     let (a, b) = (Batch::new(&a, a_layout).unwrap(), Batch::new(&b, b_layout).unwrap());
                     let fewer = Batch::new(b.data(), BatchLayout { count: 1, ..b_layout }).unwrap();
                     let error = $of(a, fewer).unwrap_err();
@@ -44,14 +44,14 @@ fn products_of_every_type_are_all_sums() {
                 }};
             }
             let of_f16 = matmul_tensor::<f16, f32>;
-            assert_eq!(product!(of_f16, f16), expected, "{context}");
+            assert_eq!(product!(of_f16, |value: i8| f16::from_f32(value.into())), expected, "{context}");
             let of_bf16 = matmul_tensor::<bf16, f32>;
-            assert_eq!(product!(of_bf16, bf16), expected, "{context}");
+            assert_eq!(product!(of_bf16, |value: i8| bf16::from_f32(value.into())), expected, "{context}");
             let of_f16 = matmul_tensor::<f16, f16>;
-            let narrow = product!(of_f16, f16);
-            assert!(narrow.into_iter().map(f32::from).eq(expected.iter().copied()), "{context}");
-            assert_eq!(product!(matmul_tf32, f32), expected, "{context}");
-            assert_eq!(product!(matmul_i8, i8), exact, "{context}");
+            let narrow = product!(of_f16, |value: i8| f16::from_f32(value.into()));
+            assert!(narrow.into_iter().map(f16::to_f32).eq(expected.iter().copied()), "{context}");
+            assert_eq!(product!(matmul_tf32, f32::from), expected, "{context}");
+            assert_eq!(product!(matmul_i8, i8::from), exact, "{context}");
         });
     }
 }

@@ -41,8 +41,11 @@ pub fn gemm_i8(
         return;
     }
     for number in 0..c_layout.count {
-        let a = Lines::along(&a[number * a_layout.stride..], a_layout.matrix, k);
-        let b = Lines::along(&b[number * b_layout.stride..], b_layout.matrix.transposed(), k);
+        // Factors without elements may have any stride.
+        let a = a.get(number * a_layout.stride..).unwrap_or(&[]);
+        let b = b.get(number * b_layout.stride..).unwrap_or(&[]);
+        let a = Lines::along(a, a_layout.matrix, k);
+        let b = Lines::along(b, b_layout.matrix.transposed(), k);
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
         let leading = c_layout.matrix.leading_dimension();
         cores::chunks(c, leading * ROWS, 1, |task, c| {
