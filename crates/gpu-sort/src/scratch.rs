@@ -134,8 +134,8 @@ pub fn top_k_scratch<K: SortKey>(len: usize, k: usize) -> Result<ScratchSize, Er
     top_k_segments_scratch::<K>(len, Segments::of_length(len)?, k)
 }
 
-/// Scratch memory of the first `k` of each of these segments of `len` keys, with their indices or with values: enough on
-/// every device, though those of few multiprocessors need less.
+/// Scratch memory of the first `k` of each of these segments of `len` keys, with their indices or with values: enough
+/// on every device, though those of few multiprocessors need less.
 ///
 /// # Errors
 /// Those of [`top_k_segments`](crate::top_k_segments).

@@ -138,13 +138,13 @@ pub fn potri_scratch_len<T: FactorElement>(n: usize, count: usize) -> Result<usi
     Ok(squares.span()?.next_multiple_of(4) + ONE + potrs_scratch_len::<T>(n, squares)?)
 }
 
-/// The inverse of A, all of it, from the factor of A that [`cholesky`](crate::cholesky) or [`potrf`](crate::potrf) made, computed where
-/// the factor lives, without gaps in a buffer of its own; of batches one inverse after the other.
+/// The inverse of A, all of it, from the factor of A that [`cholesky`](crate::cholesky) or [`potrf`](crate::potrf)
+/// made, computed where the factor lives, without gaps in a buffer of its own; of batches one inverse after the other.
 ///
-/// The factor is n × n, row- or column-major with any leading dimension, and only its `triangle` is read; the inverse is
-/// symmetric to the bit. [`potri_to`] and a launch that writes the other triangle, on the device's
-/// default stream; reading the buffer waits for it. Where A⁻¹ is only multiplied with something, [`cholesky_solve`](crate::cholesky_solve) is
-/// faster and closer.
+/// The factor is n × n, row- or column-major with any leading dimension, and only its `triangle` is read; the inverse
+/// is symmetric to the bit. [`potri_to`] and a launch that writes the other triangle, on the device's default stream;
+/// reading the buffer waits for it. Where A⁻¹ is only multiplied with something,
+/// [`cholesky_solve`](crate::cholesky_solve) is faster and closer.
 ///
 /// # Errors
 /// As [`potri_to`]; [`Error::Device`] where the device's memory does not suffice.

@@ -194,7 +194,8 @@ pub fn gemm_scratch_len<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> 
 /// The product `A · B`, computed where A lives, as a row-major matrix without gaps in a buffer of its own; of batches
 /// one product after the other.
 ///
-/// A is m × k, B is k × n and the product m × n. The work is enqueued on the device's default stream; reading the buffer waits for it.
+/// A is m × k, B is k × n and the product m × n. The work is enqueued on the device's default stream; reading the
+/// buffer waits for it.
 ///
 /// # Errors
 /// As [`gemm()`]; [`Error::Device`] where the device's memory does not suffice.

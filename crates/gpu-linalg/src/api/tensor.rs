@@ -306,8 +306,8 @@ pub fn gemm_i8_scratch_len<'a, 'b>(
     needed(Choice::i8(None), (a.into(), b.into()), c.into()).unwrap_or(0)
 }
 
-/// The product `A · B` of factors of 16-bit floats on the tensor cores, of `f32` or of the factors' type, computed where A
-/// lives, as a row-major matrix without gaps in a buffer of its own; of batches one product after the other.
+/// The product `A · B` of factors of 16-bit floats on the tensor cores, of `f32` or of the factors' type, computed
+/// where A lives, as a row-major matrix without gaps in a buffer of its own; of batches one product after the other.
 ///
 /// A is m × k and B k × n. [`gemm_tensor`] on the device's default stream, with its error and its devices; reading the
 /// buffer waits for it.
@@ -335,7 +335,8 @@ pub fn matmul_tensor<'a, 'b, T: TensorElement, C: TensorOutput<T>>(
     Ok(c)
 }
 
-/// The product `A · B` of factors of `f32` that are rounded to tf32, on the tensor cores; otherwise as [`matmul_tensor`].
+/// The product `A · B` of factors of `f32` that are rounded to tf32, on the tensor cores; otherwise as
+/// [`matmul_tensor`].
 ///
 /// [`gemm_tf32`] on the device's default stream, with its error: some three decimal places.
 ///

@@ -216,8 +216,8 @@ pub fn matvec_symmetric<'x, T: RealElement>(
     Ok(y)
 }
 
-/// The product `A · x`, A being triangular, computed where A lives, in a buffer of its own: only A's `triangle` is read,
-/// without the diagonal where it is a unit one.
+/// The product `A · x`, A being triangular, computed where A lives, in a buffer of its own: only A's `triangle` is
+/// read, without the diagonal where it is a unit one.
 ///
 /// A is n × n, row- or column-major with any leading dimension; `x` and the product have n elements. [`trmv`] on the
 /// device's default stream; reading the buffer waits for it.

@@ -156,8 +156,8 @@ fn update<T: TriangleElement>(
 /// writes the other triangle, on the device's default stream; reading the buffer waits for it.
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where the device's memory does not suffice, or
-/// where a launch failed.
+/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where the device's memory does not suffice,
+/// or where a launch failed.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, gram};
