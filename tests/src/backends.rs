@@ -17,10 +17,21 @@ pub fn for_each_small(test: &str, body: impl FnMut(&Device)) {
     on_all(test, Config { multiprocessors: 1, ..Config::default() }, body);
 }
 
-/// Simulators that launches are cut for as for devices of so many multiprocessors.
-pub fn cut_for<const N: usize>(multiprocessors: [u32; N]) -> impl Iterator<Item = (u32, Device)> {
-    let device = |multiprocessors| Device::simulator_with(Config { multiprocessors, ..Config::default() });
-    multiprocessors.into_iter().map(move |multiprocessors| (multiprocessors, device(multiprocessors)))
+/// That `of` gives on simulated devices of 132, 80, 16 multiprocessors and one what it gives on the CPU, and that the
+/// kernels whose name begins with `kernel` have fewer blocks on one than on 132, and on none more than on 132.
+pub fn same_on_all_multiprocessors<R: PartialEq>(kernel: &str, of: impl Fn(&Device) -> R) {
+    let expected = of(&Device::cpu());
+    let blocks = [132, 80, 16, 1].map(|multiprocessors| {
+        let device = Device::simulator_with(Config { multiprocessors, ..Config::default() });
+        assert!(of(&device) == expected, "{kernel} on {multiprocessors} multiprocessors");
+        let reports = device.as_simulator().expect("it is one").take_reports();
+        let of_kernel = reports.iter().filter(|report| report.kernel.starts_with(kernel));
+        of_kernel.map(|report| report.blocks).sum::<u64>()
+    });
+    assert!(
+        blocks.is_sorted_by(|more, fewer| more >= fewer) && blocks[0] > blocks[3],
+        "{kernel}: {blocks:?}"
+    );
 }
 
 fn on_all(test: &str, simulated: Config, mut body: impl FnMut(&Device)) {

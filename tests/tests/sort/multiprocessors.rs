@@ -5,23 +5,15 @@ use gpu_sort::{
     Offsets, Scratch, Segments, SortOptions, TopK, segmented_sort_indices, top_k_segments_into,
     top_k_segments_scratch,
 };
-use gpu_tests::backends::cut_for;
+use gpu_tests::backends::same_on_all_multiprocessors;
 
 use crate::sort::{bytes, keys};
-
-/// What one of these gives on each device is what it gives on the CPU.
-fn same_on_all(of: impl Fn(&Device) -> (Vec<u8>, Vec<u32>)) {
-    let expected = of(&Device::cpu());
-    for (multiprocessors, device) in cut_for([132, 80, 16, 1]) {
-        assert!(of(&device) == expected, "{multiprocessors} multiprocessors");
-    }
-}
 
 /// Short segments and long ones, of which there are more tiles than a single multiprocessor has blocks.
 #[test]
 fn segments_are_sorted_the_same() {
     let lengths = [3, 0, 30_000, 700, 5000, 40, 12_000, 33, 9000];
-    same_on_all(|device| {
+    same_on_all_multiprocessors("segmented_sort", |device| {
         let keys = keys::<f32>(1, lengths.iter().sum::<u32>() as usize);
         let offsets = Offsets::from_lengths(device, &lengths).unwrap();
         let (sorted, indices) =
@@ -35,15 +27,15 @@ fn segments_are_sorted_the_same() {
 /// scratch memory that is enough for all devices.
 #[test]
 fn parts_of_rows_have_the_same_first_keys() {
-    for (rows, row, k) in [(8, 33_000, 20), (2, 40_000, 300)] {
-        same_on_all(|device| first::<i32>(device, rows, row, k));
+    for (kernel, rows, row, k) in [("top_k_rows", 8, 33_000, 20), ("top_k_digits_b32", 2, 40_000, 300)] {
+        same_on_all_multiprocessors(kernel, |device| first::<i32>(device, rows, row, k));
     }
 }
 
 /// An array that is filtered.
 #[test]
 fn filtered_arrays_have_the_same_first_keys() {
-    same_on_all(|device| first::<u16>(device, 1, (1 << 20) + 77, 5));
+    same_on_all_multiprocessors("top_k_filter", |device| first::<u16>(device, 1, (1 << 20) + 77, 5));
 }
 
 fn first<K: crate::sort::Sample>(device: &Device, rows: usize, row: usize, k: usize) -> (Vec<u8>, Vec<u32>) {

@@ -1,18 +1,9 @@
 //! Launches that are cut for devices of more and of fewer multiprocessors have the same results.
 
-use gpu_core::Device;
 use gpu_sparse::{Analysis, Diagonal, Side, Transposition, transpose_by};
-use gpu_tests::backends::cut_for;
+use gpu_tests::backends::same_on_all_multiprocessors;
 
 use crate::support::matrix;
-
-/// What one of these gives on each device is what it gives on the CPU.
-fn same_on_all<R: PartialEq>(of: impl Fn(&Device) -> R) {
-    let expected = of(&Device::cpu());
-    for (multiprocessors, device) in cut_for([132, 80, 16, 1]) {
-        assert!(of(&device) == expected, "{multiprocessors} multiprocessors");
-    }
-}
 
 /// Tiles of one round on many multiprocessors, and of several on few.
 #[test]
@@ -20,7 +11,7 @@ fn matrices_are_transposed_the_same() {
     let host = matrix::<f64>(6000, 3000, 73, |_, random| {
         (0..random.below(30)).map(|_| random.below(3000)).collect()
     });
-    same_on_all(|device| {
+    same_on_all_multiprocessors("sparse_to_buckets", |device| {
         let (transposed, _) = transpose_by(&host.on(device), Transposition::Buckets).unwrap();
         let (offsets, indices, values) = transposed.into_buffers();
         let bits: Vec<u64> = values.to_vec().unwrap().into_iter().map(f64::to_bits).collect();
@@ -35,7 +26,7 @@ fn rows_are_ordered_the_same() {
         let count = if row > 0 { random.below(4) } else { 0 };
         (0..count).map(|_| random.below(row.min(30))).collect()
     });
-    same_on_all(|device| {
+    same_on_all_multiprocessors("sparse_groups_narrow", |device| {
         let a = lower.on(device);
         let order = Analysis::new(&a, Side::Lower, Diagonal::Unit).unwrap().order_rows().unwrap();
         [order.rows().to_vec().unwrap(), order.starts().to_vec().unwrap()]
