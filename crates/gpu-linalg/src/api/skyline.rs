@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::factor::{FactorElement, tiled};
 use crate::matrix::{Layout, MatrixMut};
 use crate::plan::factor::tiled_scratch_len;
-use crate::plan::skyline::{Structure, Tables};
+use crate::plan::skyline::Structure;
 
 /// Which blocks of a symmetric matrix may be other than zero: in the lower triangle those of a block row from its first
 /// one on, up to the diagonal; in the upper triangle those of a block column. Cholesky's factor has the same.
@@ -32,17 +32,12 @@ pub struct BlockSkyline {
     first: Vec<usize>,
     structure: Structure,
     tables: Buffer<u32>,
-    /// Tasks that the tables have.
-    tasks: usize,
-    /// Elements of sums that two tasks share.
-    sums: usize,
 }
 
 impl BlockSkyline {
     /// The skyline of `n` × `n` matrices in blocks of `side` rows and columns, the last ones smaller where `side` does
     /// not divide `n`: `first[i]` is the first block of block row `i`. Any side will do; the kernels' tiles are of 128,
-    /// and what they have left of a skyline counts as zero. Copies tables to `device`: a word a row, six a tile, or
-    /// twelve.
+    /// and what they have left of a skyline counts as zero. Copies tables to `device`: a word a row, two a tile.
     ///
     /// # Errors
     /// [`Error::SkylineSide`] of 0, [`Error::SkylineRows`] where `first` is not as long as there are block rows,
@@ -50,21 +45,8 @@ impl BlockSkyline {
     /// [`Error::Device`] where memory does not suffice.
     pub fn new(device: &Device, n: usize, side: usize, first: &[usize]) -> Result<Self, Error> {
         let structure = Structure::new(n, side, first)?;
-        let tables = structure.tables();
-        Self::with(device, side, first, structure, tables)
-    }
-
-    /// That of tables of the structure.
-    fn with(
-        device: &Device,
-        side: usize,
-        first: &[usize],
-        structure: Structure,
-        tables: Tables,
-    ) -> Result<Self, Error> {
-        let (tasks, sums) = (tables.tasks, tables.sums());
-        let tables = device.upload(&tables.words)?;
-        Ok(Self { side, first: first.to_vec(), structure, tables, tasks, sums })
+        let tables = device.upload(&structure.tables())?;
+        Ok(Self { side, first: first.to_vec(), structure, tables })
     }
 
     /// Rows, and columns, of a matrix.
@@ -116,7 +98,7 @@ impl BlockSkyline {
 
     /// Elements of scratch memory that a factorisation of elements of this type needs.
     pub fn scratch_len<T: FactorElement>(&self) -> usize {
-        tiled_scratch_len::<T>(self.n(), self.tasks) + self.sums
+        tiled_scratch_len::<T>(self.n(), self.structure.tiles)
     }
 }
 
@@ -184,7 +166,7 @@ pub fn potrf_skyline<'i, 's, T: FactorElement>(
     if expected == 0 {
         return Ok(());
     }
-    let structure = (skyline.tables.view(), skyline.tasks, skyline.sums);
+    let structure = (skyline.tables.view(), skyline.structure.tiles);
     tiled(stream, triangle, (a.into_data(), layout.into()), Some(structure), scratch, info)
 }
 
@@ -227,55 +209,5 @@ pub fn cholesky_skyline<T: FactorElement>(
 unsafe impl Resources for BlockSkyline {
     fn visit(&self, visitor: &mut Visitor<'_>) {
         visitor.buffer(&self.tables);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matrix::Order;
-
-    /// Tiles whose sums are two tasks: the bits are those of the CPU, which knows nothing of that. Blocks of threads
-    /// come in several orders, and take all tasks or one in turn.
-    fn check<T: FactorElement + From<f32>>(order: Order, seed: u64) {
-        let (rows, n) = (6, 5 * 128 + 40);
-        let first = [0, 0, 0, 0, 1, 2];
-        let element = |at: usize| {
-            let (i, j) = ((at % n).max(at / n), (at % n).min(at / n));
-            T::from(if i == j { n as f32 } else { 1.0 / (1 + i + 2 * j) as f32 })
-        };
-        let a: Vec<T> = (0..n * n).map(element).collect();
-        let layout = match order {
-            Order::RowMajor => Layout::row_major(n, n).unwrap(),
-            Order::ColumnMajor => Layout::column_major(n, n).unwrap(),
-        };
-        let run = |device: &Device| {
-            let structure = Structure::new(n, 128, &first).unwrap();
-            let tables = structure.tables_with(1);
-            assert!(tables.tasks > structure.tiles && tables.places > 0, "{rows} rows of tiles are too few");
-            let skyline = BlockSkyline::with(device, 128, &first, structure, tables).unwrap();
-            let mut l = device.upload(&a).unwrap();
-            let (mut info, mut scratch) =
-                (device.alloc(1).unwrap(), device.alloc(skyline.scratch_len::<T>()).unwrap());
-            let matrix = MatrixMut::new(&mut l, layout).unwrap();
-            let stream = device.default_stream();
-            potrf_skyline(&stream, Triangle::Lower, &skyline, matrix, &mut info, &mut scratch).unwrap();
-            assert_eq!(info.to_vec().unwrap(), [0]);
-            l.to_vec().unwrap()
-        };
-        let config = gpu_sim::Config {
-            resident_blocks: 1 + 4 * (seed % 2) as usize,
-            record: gpu_sim::Record::Races,
-            ..gpu_sim::Config::with_seed(seed)
-        };
-        println!("seed {seed}");
-        assert!(run(&Device::simulator_with(config)) == run(&Device::cpu()), "seed {seed}, {order:?}");
-    }
-
-    #[test]
-    fn sums_in_two_parts_have_the_same_bits() {
-        check::<f64>(Order::RowMajor, 0);
-        check::<f64>(Order::ColumnMajor, 1);
-        check::<f32>(Order::RowMajor, 3);
     }
 }

@@ -132,30 +132,26 @@ fn by_steps<T: FactorElement>(
     Ok(())
 }
 
-/// Factors all matrices by one launch; of a skyline what is there, with the tables of its structure, the number of its
-/// tasks, and of the elements of their sums. `info` is zero before.
+/// Factors all matrices by one launch; of a skyline what is there, with the tables of its structure and the number of
+/// its tiles. `info` is zero before.
 pub(crate) fn tiled<T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
     (mut a, layout): (ViewMut<'_, T>, BatchLayout),
-    skyline: Option<(View<'_, u32>, usize, usize)>,
+    skyline: Option<(View<'_, u32>, usize)>,
     scratch: ViewMut<'_, T>,
     info: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
     let a = a.as_global_mut();
-    let tiles = skyline.as_ref().map_or(plan::tiles(layout.matrix.rows()), |&(_, tasks, _)| tasks);
+    let tiles = skyline.as_ref().map_or(plan::tiles(layout.matrix.rows()), |&(_, tiles)| tiles);
     let multiprocessors = stream.device().planned_multiprocessors();
     let plan = plan::tiled::<T>(triangle, layout, a.address(), tiles, multiprocessors)?;
     let (reciprocals, rest) = scratch.try_split_at(layout.count * layout.matrix.rows())?;
     let words = plan::tiled_words(layout.count * tiles);
-    let (progress, rest) = rest.try_split_at((words * size_of::<u32>()).div_ceil(size_of::<T>()))?;
+    let progress = rest.try_into_slice(..(words * size_of::<u32>()).div_ceil(size_of::<T>()))?;
     let mut progress = progress.cast::<u32>().try_into_slice(..words)?;
     stream.memset(progress.reborrow(), 0)?;
-    let skyline = match skyline {
-        Some((tables, _, sums)) => Some((tables, rest.try_into_slice(..sums)?)),
-        None => None,
-    };
-    launch::tiled(stream, plan, a, skyline, reciprocals, progress, info)
+    launch::tiled(stream, plan, a, skyline.map(|(tables, _)| tables), reciprocals, progress, info)
 }
 
 /// Factors the block that starts at column `first`, and solves for the rows below.

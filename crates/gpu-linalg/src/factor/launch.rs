@@ -37,12 +37,11 @@ mod sealed {
         type Tiled: Kernel<
             Arguments = (GlobalMut<Self>, GlobalMut<Self>, GlobalMut<u32>, GlobalMut<u32>, tiled::Shape),
         >;
-        /// A, the skyline's tables, sums of tasks, and as for `Tiled`.
+        /// A, the skyline's tables, and as for `Tiled`.
         type Skyline: Kernel<
             Arguments = (
                 GlobalMut<Self>,
                 Global<u32>,
-                GlobalMut<Self>,
                 GlobalMut<Self>,
                 GlobalMut<u32>,
                 GlobalMut<u32>,
@@ -128,12 +127,12 @@ pub(crate) fn strips<T: FactorElement>(
 }
 
 /// Enqueues the factorisation of large matrices, of which the first starts at `a`; of a skyline with the tables of its
-/// structure, and room for the sums that they say.
+/// structure.
 pub(crate) fn tiled<T: FactorElement>(
     stream: &Stream,
     (launch, shape): (LaunchConfig, tiled::Shape),
     a: GlobalMut<T>,
-    skyline: Option<(View<'_, u32>, ViewMut<'_, T>)>,
+    skyline: Option<View<'_, u32>>,
     reciprocals: ViewMut<'_, T>,
     progress: ViewMut<'_, u32>,
     info: ViewMut<'_, u32>,
@@ -149,8 +148,8 @@ pub(crate) fn tiled<T: FactorElement>(
     unsafe {
         match skyline {
             None => stream.launch::<T::Tiled>(launch, (a, reciprocals, progress, info, shape)),
-            Some((tables, sums)) => {
-                stream.launch::<T::Skyline>(launch, (a, tables, sums, reciprocals, progress, info, shape))
+            Some(tables) => {
+                stream.launch::<T::Skyline>(launch, (a, tables, reciprocals, progress, info, shape))
             }
         }
     }?;

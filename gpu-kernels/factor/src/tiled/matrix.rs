@@ -16,7 +16,7 @@ pub const NO_ROW: u32 = u32::MAX;
 /// The structure of a skyline is in tables, one after the other: the first column of every row of tiles; where its
 /// tiles' words are among `progress`, less its first tile; the column from which on all rows of it are there; the
 /// first column of every row, and [`NO_ROW`] for the rows that the last tiles have beyond the matrix; and the
-/// [words](super::TASK) of every task, in the order in which they are handed out.
+/// [words](super::TASK) of every tile, in the order in which they are handed out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
 pub struct Shape {
@@ -30,7 +30,7 @@ pub struct Shape {
     pub size: u32,
     /// Whether rows are one element apart and 16 bytes of a column may be copied at once: 1 or 0.
     pub vectors: u32,
-    /// Tiles that are there, of a matrix; of a skyline its tasks.
+    /// Tiles that are there, of a matrix.
     pub tiles: u32,
     /// Matrices; of skylines one.
     pub count: u32,
@@ -150,20 +150,14 @@ impl<T: Float, const SKYLINE: bool> Matrix<T, SKYLINE> {
         if SKYLINE { self.table(3 * self.shape.tile_rows() + row) } else { 0 }
     }
 
-    /// Where the words of a task of a skyline are among the tables.
-    #[inline(always)]
-    pub(super) fn task(&self, number: u32) -> u32 {
-        (3 + TILE) * self.shape.tile_rows() + TASK * number
-    }
-
     /// Row and column of tile `number` in the order in which they are handed out: (0, 0), and then column `c` after
-    /// column: (c + 1, c), (c + 1, c + 1), (c + 2, c), … A skyline has a table of its tasks.
+    /// column: (c + 1, c), (c + 1, c + 1), (c + 2, c), … A skyline has a table of them.
     #[device]
     #[inline(always)]
     pub(super) fn tile(&self, number: u32) -> (u32, u32) {
         let rows = self.shape.tile_rows();
         if SKYLINE {
-            let place = self.task(number);
+            let place = (3 + TILE) * rows + TASK * number;
             // With a wrong column the block would wait without end for tiles that no block has.
             return (self.table(place), self.table(place + 1));
         }

@@ -16,7 +16,7 @@
 //! diagonal when they begin.
 //!
 //! Of a skyline only the tiles are there of which some row is, and of a tile's sums only the panels that both rows of
-//! tiles have. Where these would take too long for what waits for the tile, they are two tasks (`partial`).
+//! tiles have. They are handed out in an order of its own ([`TASK`]).
 //!
 //! # Order of operations
 //! That of the kernels of steps (`factor_step_f32`, `factor_step_f64`) where what is added is one chain: of an element
@@ -26,7 +26,6 @@
 
 mod matrix;
 mod panels;
-mod partial;
 mod products;
 
 use gpu_std::atomic::{Ordering, Scope};
@@ -42,8 +41,6 @@ use crate::pivot::Root;
 use matrix::Matrix;
 pub use matrix::{NO_ROW, Shape};
 use panels::Panels;
-use partial::Partial;
-pub use partial::{FIRST, NO_CUT, PLACE, TASK};
 use products::{Sums, products};
 
 /// Rows and columns of a tile: those of a step, as the order of operations wants it.
@@ -52,6 +49,8 @@ pub const TILE: u32 = STEP;
 pub const THREADS: u32 = 256;
 /// Words of `progress` before the tiles': the next tile to hand out.
 pub const HEAD: u32 = 1;
+/// Words of a tile in a skyline's table, in which they are in the order in which they are handed out: row and column.
+pub const TASK: u32 = 2;
 
 /// Panels of a tile.
 const PANELS: u32 = TILE / PANEL;
@@ -63,9 +62,9 @@ const PITCH: u32 = TILE + 4;
 /// Bytes that follow every fourth column: what lanes write together is four columns apart.
 const GAP: u32 = 32;
 
-/// Words of a block: row and column of its tile, two by which the first warp tells the others what is known, the
-/// matrix's number, and the task's.
-const WORDS: u32 = 6;
+/// Words of a block: row and column of its tile, two by which the first warp tells the others what is known, and the
+/// matrix's number.
+const WORDS: u32 = 5;
 /// The row of a tile where none is left.
 const NO_TILE: u32 = u32::MAX;
 
@@ -94,7 +93,7 @@ pub const fn shared_bytes<T: Float>() -> u32 {
 #[device]
 #[inline(always)]
 fn factor<T: Sums + Root + WarpShuffleValue, const V: usize, const SKYLINE: bool>(
-    (a, tables, places): (GlobalMut<T>, Global<u32>, GlobalMut<T>),
+    (a, tables): (GlobalMut<T>, Global<u32>),
     reciprocals: GlobalMut<T>,
     progress: GlobalMut<u32>,
     info: GlobalMut<u32>,
@@ -119,7 +118,6 @@ fn factor<T: Sums + Root + WarpShuffleValue, const V: usize, const SKYLINE: bool
                 matrix.begin(number, rows);
             }
             words.write_vec(0, rows);
-            words.write(5, tile);
         }
         sync_threads();
         let [row, column]: [u32; 2] = words.read_vec(0);
@@ -127,23 +125,8 @@ fn factor<T: Sums + Root + WarpShuffleValue, const V: usize, const SKYLINE: bool
             break;
         }
         let panels = Panels { matrix, progress, row, column, room, of_square, reciprocals, info };
-        let partial = || {
-            let task = tables.offset((matrix.task(words.read(5)) + 2) as u64);
-            Partial { task, places, progress }
-        };
         let mut sums = T::zeros();
-        let mut range = (None, None);
-        if SKYLINE {
-            range = (partial().begin(), partial().end());
-            if range.0.is_some() {
-                partial().take(&mut sums);
-            }
-        }
-        products::<T, V, SKYLINE>(&mut sums, &matrix, progress, (row, column), range, room, words.offset(2));
-        if SKYLINE && partial().end().is_some() {
-            partial().leave(&mut sums);
-            continue;
-        }
+        products::<T, V, SKYLINE>(&mut sums, &matrix, progress, (row, column), room, words.offset(2));
         panels.subtract::<V>(&mut sums);
         panels.solve::<V>(&mut sums);
     }
@@ -184,24 +167,22 @@ macro_rules! kernels {
             info: GlobalMut<u32>,
             shape: Shape,
         ) {
-            // A whole triangle has no tables, and no two parts of sums: none are read.
-            factor::<$T, $v, false>((a, progress.as_global(), a), reciprocals, progress, info, shape);
+            // A whole triangle has no tables: none are read.
+            factor::<$T, $v, false>((a, progress.as_global()), reciprocals, progress, info, shape);
         }
 
-        /// That of one skyline matrix, of which `tables` has the structure (see [`Shape`]), with [`PLACE`] elements for
-        /// each of its places of sums.
+        /// That of one skyline matrix, of which `tables` has the structure (see [`Shape`]).
         #[doc = concat!("As [`", stringify!($name), "`](fn@", stringify!($name), ") otherwise.")]
         #[kernel(images = $images, launch_bounds(256, 1))]
         pub fn $skyline(
             a: GlobalMut<$T>,
             tables: Global<u32>,
-            places: GlobalMut<$T>,
             reciprocals: GlobalMut<$T>,
             progress: GlobalMut<u32>,
             info: GlobalMut<u32>,
             shape: Shape,
         ) {
-            factor::<$T, $v, true>((a, tables, places), reciprocals, progress, info, shape);
+            factor::<$T, $v, true>((a, tables), reciprocals, progress, info, shape);
         }
     )* };
 }

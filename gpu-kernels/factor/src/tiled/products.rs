@@ -34,9 +34,6 @@ pub(super) trait Sums: Float {
 
     /// Writes what the thread has of the columns of panel `number`.
     fn put(part: &Self::Part, number: u32, to: Shared<Self>);
-
-    /// All that the thread has, with numbers from zero on.
-    fn each(part: &mut Self::Part, f: impl FnMut(u32, &mut Self));
 }
 
 /// The warp's number, and the lane's. Opaque: it is cheap, and needs no registers meanwhile.
@@ -127,11 +124,6 @@ impl Sums for f32 {
                 });
             }
         });
-    }
-
-    #[inline(always)]
-    fn each(part: &mut Self::Part, mut f: impl FnMut(u32, &mut f32)) {
-        unroll::<8>(|i| unroll::<8>(|j| f((i * 8 + j) as u32, &mut part[i][j])));
     }
 }
 
@@ -236,11 +228,6 @@ impl Sums for f64 {
                 });
             }
         });
-    }
-
-    #[inline(always)]
-    fn each(part: &mut Self::Part, mut f: impl FnMut(u32, &mut f64)) {
-        unroll::<16>(|at| unroll::<4>(|k| f((at * 4 + k) as u32, &mut part[at / 4][at / 2 % 2][at % 2][k])));
     }
 }
 
@@ -384,8 +371,8 @@ const fn behind(whole: u32, begun: u32) -> u32 {
     if whole < ASKED { begun } else { 0 }
 }
 
-/// Adds to the thread's part of the sums the products of the columns before the tile's, from one tile of them
-/// and to another one, where that is said. Two of shared memory's `words` tell what is known.
+/// Adds to the thread's part of the sums the products of the columns before the tile's. Two of shared memory's `words`
+/// tell what is known.
 #[device]
 #[inline(always)]
 pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
@@ -393,15 +380,13 @@ pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
     matrix: &Matrix<T, SKYLINE>,
     progress: GlobalMut<u32>,
     (row, column): (u32, u32),
-    (begin, end): (Option<u32>, Option<u32>),
     stages: Shared<T>,
     words: Shared<u32>,
 ) {
-    let end = end.unwrap_or(column) * PANELS;
+    let end = column * PANELS;
     // Panels: multiplied, copied, known; and the word by which the last is told, by turns, since some may not have
     // read the one before.
-    let first = matrix.first(row).max(matrix.first(column)) / PANEL;
-    let mut at = begin.map_or(first, |tile| tile * PANELS);
+    let mut at = matrix.first(row).max(matrix.first(column)) / PANEL;
     let (mut copied, mut known, mut turn) = (at, at, 0);
     // `at` grows only where a panel was copied: a turn at the end would repeat without end.
     while at < end {
