@@ -127,7 +127,7 @@ pub fn all() -> Vec<Call> {
 }
 
 /// A matrix of so many elements that is square, or has twice as many columns as rows.
-fn sides(elements: usize) -> [usize; 2] {
+pub fn sides(elements: usize) -> [usize; 2] {
     let columns = 1_usize << elements.ilog2().div_ceil(2);
     [elements / columns, columns]
 }
@@ -178,7 +178,7 @@ fn samples<T: Sample>(len: usize) -> Vec<T> {
 }
 
 /// `SumOfSquares` as `sum_of_squares`, and a type without spaces: of a type's text in a table.
-fn snake(operator: &str, of: &str) -> [String; 2] {
+pub fn snake(operator: &str, of: &str) -> [String; 2] {
     let mut name = String::new();
     // As the functions are called.
     let operator = operator.replace("MinMax", "Minmax").replace("ArgM", "Argm");
@@ -191,27 +191,4 @@ fn snake(operator: &str, of: &str) -> [String; 2] {
     // Sums of 16 bits are the same function's.
     let name = name.strip_prefix("half_").unwrap_or(&name).to_owned();
     [name, of.replace(' ', "")]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_those_of_functions() {
-        assert_eq!(snake("SumOfSquares", "u8"), ["sum_of_squares", "u8"]);
-        assert_eq!(snake("HalfNormL2", " f16"), ["norm_l2", "f16"]);
-        assert_eq!(snake("ArgMax", "u8")[0], "argmax");
-        assert_eq!(sides(1 << 20), [1024, 1024]);
-        assert_eq!(sides(1 << 15), [128, 256]);
-    }
-
-    #[test]
-    fn each_has_a_name_of_its_own() {
-        let all = all();
-        let mut names: Vec<&str> = all.iter().map(|call| call.name.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert!(names.len() == all.len() && names.len() > 400, "{} of {}", names.len(), all.len());
-    }
 }
