@@ -40,7 +40,7 @@ done
 # ---- Packages ------------------------------------------------------------------------------------------------------
 # All crates that can be published, packed together, so that what they need of each other is found beside them.
 cargo package --workspace --no-verify --allow-dirty --quiet --target-dir "$scratch/target" \
-    --exclude gpu-calls --exclude gpu-examples --exclude gpu-tests --exclude gpu-benches
+    --exclude gpu-calls --exclude gpu-examples --exclude gpu-first --exclude gpu-tests --exclude gpu-benches
 for package in "$scratch"/target/package/*.crate; do
     row "package $(basename "$package" .crate)" "$(megabytes "$package")" 4 MB 4
 done

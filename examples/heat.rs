@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
 use gpu_core::Device;
-use gpu_examples::{exit_code, plate};
+use gpu_first::{exit_code, plate};
 use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into, residual, scratch_len};
 use image::codecs::gif::{GifEncoder, Repeat};
 use image::{Delay, Frame, Rgba, RgbaImage};

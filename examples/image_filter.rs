@@ -14,8 +14,8 @@ use std::time::Instant;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gpu_core::{Device, Element, Stream};
-use gpu_examples::table::Table;
-use gpu_examples::{exit_code, timing};
+use gpu_first::table::Table;
+use gpu_first::{exit_code, timing};
 use gpu_stencil::resize::{Addressing, Interpolation, resize_into};
 use gpu_stencil::{
     Border, Gradients, Image, ImageLayout, ImageMut, box_mean_into, gaussian_into, sharpen_into, sobel_into,
@@ -28,7 +28,7 @@ use serde::Serialize;
 #[derive(Parser)]
 struct Options {
     /// A photograph, or a folder of them: PNG or JPEG
-    #[arg(long, global = true, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/images/raccoon.jpg"))]
+    #[arg(long, global = true, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../images/raccoon.jpg"))]
     input: PathBuf,
     /// The folder that the filtered photographs go to
     #[arg(long, global = true, default_value = "out")]

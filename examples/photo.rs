@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use clap::Parser;
 use gpu_core::Device;
-use gpu_examples::table::Table;
+use gpu_first::table::Table;
 use gpu_transpose::Layout;
 use image::RgbImage;
 use serde::Serialize;
@@ -19,7 +19,7 @@ use serde::Serialize;
 #[derive(Parser)]
 struct Options {
     /// The photograph: PNG or JPEG
-    #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/images/raccoon.jpg"))]
+    #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../images/raccoon.jpg"))]
     input: PathBuf,
     /// Where the transposed photograph goes
     #[arg(long, default_value = "out/photo-transposed.png")]
@@ -58,7 +58,7 @@ struct Report<'a> {
 }
 
 fn main() -> ExitCode {
-    gpu_examples::exit_code(run(Options::parse()))
+    gpu_first::exit_code(run(Options::parse()))
 }
 
 fn run(options: Options) -> Result<(), Box<dyn Error>> {

@@ -42,9 +42,10 @@ fn is_newer_than_its_sources(executable: &Path) -> io::Result<bool> {
         list.lines().next().and_then(|line| line.split_once(": ")).map_or("", |(_, sources)| sources);
     let sources = sources.replace("\\ ", "\0");
     let sources = sources.split(' ').map(|source| source.replace('\0', " "));
-    let manifests = ["Cargo.toml", "../Cargo.toml", "../Cargo.lock"];
-    let manifests = manifests.map(|path| format!("{}/{path}", env!("CARGO_MANIFEST_DIR")));
-    for source in sources.chain(manifests) {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let workspace = package.ancestors().find(|path| path.join("Cargo.lock").exists()).unwrap_or(package);
+    let manifests = [package.join("Cargo.toml"), workspace.join("Cargo.toml"), workspace.join("Cargo.lock")];
+    for source in sources.map(PathBuf::from).chain(manifests) {
         if std::fs::metadata(source)?.modified()? > made {
             return Ok(false);
         }
