@@ -40,7 +40,8 @@ impl Runs {
         (self.prune_at, self.latest, self.near) = (0, 0, 0);
     }
 
-    /// Records the reads of neighbours, alike in all else, of which there have been no others.
+    /// Records the reads of neighbours, alike in all else, of which there have been no others but by threads before
+    /// them, alike too.
     pub(crate) fn begin(&mut self, low: u32, high: u32, clock: u32, site: u16) {
         self.runs.push(Run { low, high, clock, site, block_scope: false });
         (self.latest, self.prune_at) = (clock, 8);

@@ -2,9 +2,9 @@
 //!
 //! After FastTrack: the last plain write is one epoch; plain reads are one as long as each is ordered after the one
 //! before, or one of neighbouring threads that read at the same line with the same clock, as lanes do that come by one
-//! after the other; and a set of runs otherwise, which lies elsewhere. Atomic accesses are kept apart (see `history`),
-//! because they do not race with each other. A granule is four bytes until the region sees its first smaller access,
-//! then one.
+//! after the other, or of a few threads as far apart, as the same lane of several warps; and a set of runs otherwise,
+//! which lies elsewhere. Atomic accesses are kept apart (see `history`), because they do not race with each other. A
+//! granule is four bytes until the region sees its first smaller access, then one.
 
 use super::runs::Runs;
 use crate::clock::Who;
@@ -13,6 +13,9 @@ use crate::fault::Direction;
 const PAGE: usize = 1024;
 /// In `Cell::read_clock`: `read_gid` is the number of a set.
 const SHARED: u32 = u32::MAX;
+/// Threads as far apart that a cell stands for. With one more a set begins to look for entries that are superseded, and
+/// a cell stands for nothing but what a set of as many would hold.
+const MOST_APART: u32 = 8;
 /// In `Cell::write_site`: somebody read the granule through a read-only load.
 const READ_ONLY: u16 = 1 << 15;
 
@@ -25,6 +28,8 @@ pub(crate) struct Cell {
     read_gid: u32,
     /// The last of them.
     read_last: u32,
+    /// How far they are apart where they are no neighbours; else zero.
+    read_step: u32,
     read_clock: u32,
     write_site: u16,
     read_site: u16,
@@ -47,8 +52,14 @@ impl Cell {
         let unordered = match self.read_clock {
             0 => None,
             SHARED => sets.sets[self.read_gid as usize].first_unknown(who).map(|(gid, run)| (gid, run.site)),
-            clock => {
+            clock if self.read_step == 0 => {
                 let unknown = who.first_unknown(self.read_gid, self.read_last, clock);
+                unknown.map(|gid| (gid, self.read_site))
+            }
+            // Most often a barrier came after all of them.
+            clock if who.knows_block(self.read_gid, self.read_last, clock) => None,
+            clock => {
+                let unknown = self.apart().find(|&gid| !who.knows(gid, clock));
                 unknown.map(|gid| (gid, self.read_site))
             }
         };
@@ -73,11 +84,21 @@ impl Cell {
         self.read_clock != SHARED && self.atomic == 0
     }
 
-    /// Takes a plain read, of which there has been none or one of neighbours; false if it needs a set.
+    /// The threads that have read, where they are no neighbours.
+    fn apart(&self) -> impl Iterator<Item = u32> + use<> {
+        (self.read_gid..=self.read_last).step_by(self.read_step as usize)
+    }
+
+    /// Takes a plain read, of which there has been none or one of neighbours, or of threads as far apart; false if it
+    /// needs a set.
     #[inline]
     fn take_read(&mut self, who: &Who<'_>, site: u16) -> bool {
         let Who { gid, clock, .. } = *who;
-        if self.read_clock == clock && self.read_site == site {
+        let is_alike = self.read_clock == clock && self.read_site == site;
+        if self.read_step != 0 {
+            return is_alike && self.take_apart(gid);
+        }
+        if is_alike {
             // Lanes come by upwards, downwards, or again.
             if gid == self.read_last.wrapping_add(1) {
                 self.read_last = gid;
@@ -95,8 +116,31 @@ impl Cell {
             || who.first_unknown(self.read_gid, self.read_last, self.read_clock).is_none();
         if is_ordered {
             (self.read_gid, self.read_last, self.read_clock, self.read_site) = (gid, gid, clock, site);
+            return true;
         }
-        is_ordered
+        let is_second = is_alike && self.read_gid == self.read_last;
+        if is_second {
+            self.read_step = gid.abs_diff(self.read_gid);
+            (self.read_gid, self.read_last) = (self.read_gid.min(gid), self.read_last.max(gid));
+        }
+        is_second
+    }
+
+    /// Takes a read like those of some threads as far apart; false if it needs a set.
+    #[inline]
+    fn take_apart(&mut self, gid: u32) -> bool {
+        let (low, high, step) = (self.read_gid, self.read_last, self.read_step);
+        if (high - low) / step + 1 == MOST_APART {
+            return false;
+        }
+        if gid > high && gid - high == step {
+            self.read_last = gid;
+        } else if gid < low && low - gid == step {
+            self.read_gid = gid;
+        } else {
+            return (low..=high).contains(&gid) && (gid - low).is_multiple_of(step);
+        }
+        true
     }
 
     /// Some plain read since that, as (thread, site).
@@ -351,9 +395,13 @@ impl Shadow {
         } else if !cell.take_read(who, site) {
             let set = sets.take();
             let runs = &mut sets.sets[set as usize];
-            runs.begin(cell.read_gid, cell.read_last, cell.read_clock, cell.read_site);
+            if cell.read_step == 0 {
+                runs.begin(cell.read_gid, cell.read_last, cell.read_clock, cell.read_site);
+            } else {
+                cell.apart().for_each(|gid| runs.begin(gid, gid, cell.read_clock, cell.read_site));
+            }
             runs.insert(who.gid, who.clock, site, false, who);
-            (cell.read_gid, cell.read_last, cell.read_clock) = (set, 0, SHARED);
+            (cell.read_gid, cell.read_last, cell.read_step, cell.read_clock) = (set, 0, 0, SHARED);
             page.refers = true;
         }
         Ok(cell.atomic)
@@ -376,7 +424,7 @@ impl Shadow {
         if cell.read_clock == SHARED {
             sets.give(cell.read_gid);
         }
-        cell.read_clock = 0;
+        (cell.read_clock, cell.read_step) = (0, 0);
         (cell.write_gid, cell.write_clock, cell.write_site) = (who.gid, who.clock, site);
         Ok(cell.atomic)
     }
@@ -414,8 +462,8 @@ mod tests {
         Who { gid, clock, first: 0, per_block: THREADS, floor, view }
     }
 
-    /// Reads by lanes that come by upwards, downwards, again or in any order, between barriers or without, and writes:
-    /// against a list of each thread's latest read since the last write.
+    /// Reads by lanes that come by upwards, downwards, again, warp by warp or in any order, between barriers or without,
+    /// and writes: against a list of each thread's latest read since the last write.
     #[test]
     fn what_is_not_ordered_is_found_in_whatever_order_threads_come() {
         let (view, mut conflicts) = (View::default(), 0);
@@ -427,9 +475,21 @@ mod tests {
                 if rng.one_in(2) {
                     floor = clock;
                 }
-                let (order, lines) = (rng.below(3), 1 + rng.below(2));
+                let (order, lines) = (rng.below(6), 1 + rng.below(2));
+                // The same lane of several warps, of more or fewer of them than a cell stands for.
+                let lanes = [8, 2, 20][rng.below(3) as usize];
                 for step in 0..THREADS {
-                    let gid = [step, THREADS - 1 - step, rng.below(THREADS)][order as usize];
+                    let apart = step * lanes % THREADS + step * lanes / THREADS;
+                    let reversed = THREADS - 1 - apart;
+                    let orders = [
+                        step,
+                        THREADS - 1 - step,
+                        rng.below(THREADS),
+                        apart,
+                        reversed,
+                        apart / lanes * lanes,
+                    ];
+                    let gid = orders[order as usize];
                     let (who, site) = (who(&view, gid, clock, floor), rng.below(lines) as u16);
                     let unknown = |(gid, clock): (u32, u32)| !who.knows(gid, clock);
                     if rng.one_in(60) {
