@@ -86,17 +86,21 @@ impl Runs {
                 }
                 return;
             }
-            self.runs.remove(at);
-            if run.high > gid {
-                self.runs.insert(at, Run { low: gid + 1, ..run });
-            }
             if run.low < gid {
-                self.runs.insert(at, Run { high: gid - 1, ..run });
+                self.runs[at].high = gid - 1;
                 at += 1;
+                if run.high > gid {
+                    self.runs.insert(at, Run { low: gid + 1, ..run });
+                }
+            } else if self.joins_left(at, gid, alike) || self.joins_right(at + 1, gid, alike) {
+                self.runs.remove(at);
+            } else {
+                // As most often where threads come by again that are no neighbours.
+                self.runs[at] = new;
+                return;
             }
         }
-        let joins_left = at > 0 && self.runs[at - 1].high + 1 == gid && alike(&self.runs[at - 1]);
-        let joins_right = self.runs.get(at).is_some_and(|run| run.low == gid + 1 && alike(run));
+        let (joins_left, joins_right) = (self.joins_left(at, gid, alike), self.joins_right(at, gid, alike));
         match (joins_left, joins_right) {
             (true, true) => {
                 self.runs[at - 1].high = self.runs[at].high;
@@ -106,6 +110,18 @@ impl Runs {
             (false, true) => self.runs[at].low = gid,
             (false, false) => self.runs.insert(at, new),
         }
+    }
+
+    /// Whether the run before one is alike and ends at the thread before this.
+    #[inline]
+    fn joins_left(&self, at: usize, gid: u32, alike: impl Fn(&Run) -> bool) -> bool {
+        at > 0 && self.runs[at - 1].high + 1 == gid && alike(&self.runs[at - 1])
+    }
+
+    /// Whether a run is alike and begins at the thread behind this.
+    #[inline]
+    fn joins_right(&self, at: usize, gid: u32, alike: impl Fn(&Run) -> bool) -> bool {
+        self.runs.get(at).is_some_and(|run| run.low == gid + 1 && alike(run))
     }
 
     /// The first run that ends at a thread or after it.
