@@ -11,8 +11,8 @@
 //! `--only-measure` prints the times alone, with `--json` as lines that benches/results takes, and with what launching
 //! takes on the host: there it is predicted for that. Without a GPU both are errors. `--launches` says what each launch
 //! takes. Copies are no kernels of ours, so they are not predicted; an order of axes that leaves all where they are is
-//! one. `--coverage` says of each kernel of the workspace by which row it is predicted, or why by none; for kernels that
-//! no program times there are calls of public functions (performance_model/calls.rs), which are predicted only.
+//! one. `--coverage` says of each kernel of the workspace by which row it is predicted, or why by none; for kernels
+//! that no program times there are calls of public functions (performance_model/calls.rs), which are predicted only.
 //!
 //! Of variants of one size it says how often the faster one of two is found, and which is predicted to be the fastest;
 //! so it does of the kernels that `gemm` chooses between, at shapes of which an H100 has timed them all

@@ -44,10 +44,11 @@ pub use triangle::{
 };
 pub use update::{gram, syr2k, syr2k_scratch_len, syrk, syrk_scratch_len};
 
-use gpu_core::{Buffer, Element, View, ViewMut};
+use gpu_core::{Buffer, Element, Stream, View, ViewMut};
 
 use crate::error::Error;
-use crate::matrix::{BatchLayout, BatchMut, Layout, Order};
+use crate::level3::{self, TriangleElement};
+use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Order};
 
 /// As many matrices of this shape and order without gaps, one after the other.
 fn dense(layout: BatchLayout) -> Result<BatchLayout, Error> {
@@ -68,6 +69,19 @@ fn dense_product(a: BatchLayout, b: BatchLayout) -> Result<BatchLayout, Error> {
 /// Matrices of a layout without gaps, to be written, in memory for just them.
 fn all_of<T: Element>(data: &mut Buffer<T>, layout: BatchLayout) -> Result<BatchMut<'_, T>, Error> {
     Ok(BatchMut::new(data, layout)?)
+}
+
+/// Copies of matrices in such a layout, in memory for just them, on their own device.
+fn copied<T: TriangleElement>(
+    stream: &Stream,
+    from: Batch<'_, T>,
+    to: BatchLayout,
+) -> Result<Buffer<T>, Error> {
+    let mut copies = stream.device().alloc(to.span()?)?;
+    if !to.is_empty() {
+        level3::copy(stream, from, all_of(&mut copies, to)?)?;
+    }
+    Ok(copies)
 }
 
 /// Refuses an output that shares memory with `input`. Borrows rule it out, but for memory that was taken over from

@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Stream, ViewMut};
 
 use super::solve::{Side, expect_shapes};
-use super::{Diagonal, Triangle, all_of, dense, expect_apart, gemm, gemm_scratch_len};
+use super::{Diagonal, Triangle, all_of, copied, dense, expect_apart, gemm, gemm_scratch_len};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{OnLeft, TriangleElement, copy, part, part_mut, rows_of, spread, take, temporary, whole};
@@ -247,11 +247,8 @@ pub fn matmul_triangular<'a, 'b, T: TriangleElement>(
     let stream = device.default_stream();
     expect_shapes(side, a.layout(), b.layout())?;
     stream.expect("other factor of a product", b.data().device())?;
-    let mut c = device.alloc(layout.span()?)?;
+    let mut c = copied(&stream, b, layout)?;
     let mut scratch = device.alloc(trmm_scratch_len::<T>(side, layout)?)?;
-    if !layout.is_empty() {
-        copy(&stream, b, all_of(&mut c, layout)?)?;
-    }
     trmm(&stream, side, triangle, diagonal, T::ONE, a, all_of(&mut c, layout)?, &mut scratch)?;
     Ok(c)
 }

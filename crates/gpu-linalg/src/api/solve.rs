@@ -1,9 +1,9 @@
 //! Systems with a triangular matrix.
 
-use super::{Diagonal, Triangle, all_of, dense, expect_apart, gemm};
+use super::{Diagonal, Triangle, all_of, copied, dense, expect_apart, gemm};
 use crate::error::Error;
 use crate::launch::RealElement;
-use crate::level3::{Needs, OnLeft, TriangleElement, copy, part, system, take};
+use crate::level3::{Needs, OnLeft, TriangleElement, part, system, take};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut};
 use gpu_core::{Buffer, Stream, ViewMut};
 
@@ -183,10 +183,7 @@ pub fn solve_triangular<'a, 'b, T: TriangleElement>(
     expect_shapes(side, a.layout(), layout)?;
     let stream = device.default_stream();
     stream.expect("right-hand side of a system", b.data().device())?;
-    let mut x = device.alloc(layout.span()?)?;
-    if !layout.is_empty() {
-        copy(&stream, b, all_of(&mut x, layout)?)?;
-    }
+    let mut x = copied(&stream, b, layout)?;
     let mut info = device.alloc(layout.count)?;
     let mut scratch = device.alloc(trsm_scratch_len::<T>(side, layout)?)?;
     let solution = all_of(&mut x, layout)?;

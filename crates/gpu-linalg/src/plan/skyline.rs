@@ -82,8 +82,8 @@ impl Structure {
         let of_all = |rows: &[u32]| rows.iter().filter(|&&start| start != NO_ROW).max().copied();
         words.extend(self.starts.chunks(SIDE).map(|rows| of_all(rows).unwrap_or(0)));
         words.extend(&self.starts);
-        // What a tile waits for, those left of it, those of its column's row and the one on the diagonal, comes earlier:
-        // a column before counts more than that it is farther away.
+        // What a tile waits for, those left of it, those of its column's row and the one on the diagonal, comes
+        // earlier: a column before counts more than that it is farther away.
         let mut tiles = Vec::with_capacity(self.tiles);
         for (row, first) in (0..rows).zip(self.first_tiles()) {
             let turn = |column: u32| {

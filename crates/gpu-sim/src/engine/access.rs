@@ -4,8 +4,9 @@ use super::{Caller, Engine};
 use crate::clock::Who;
 use crate::config::Record;
 use crate::fault::{Direction, FaultKind, Space};
+use crate::memory::cell::{Cell, Conflict};
 use crate::memory::history::Locations;
-use crate::memory::shadow::{Cell, Conflict, ReadSets, Shadow};
+use crate::memory::shadow::{ReadSets, Shadow};
 use crate::report::Operation;
 
 /// How a plain access reaches memory.

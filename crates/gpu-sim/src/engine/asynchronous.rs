@@ -11,7 +11,7 @@ use super::counts::Event;
 use super::{Caller, Engine};
 use crate::config::Record;
 use crate::fault::{Direction, FaultKind, Space};
-use crate::memory::shadow::Conflict;
+use crate::memory::cell::Conflict;
 use crate::report::Operation;
 
 /// Sources are looked up by pieces of this many bytes; none crosses a boundary between two.

@@ -6,8 +6,8 @@ use super::earlier::Earlier;
 use crate::fault::{Direction, Fault, FaultDetails, FaultKind, OtherAccess, Space};
 use crate::geometry::unflatten;
 use crate::memory::alloc::Heap;
+use crate::memory::cell::Cell;
 use crate::memory::past::Access;
-use crate::memory::shadow::Cell;
 use crate::streams::{DEFAULT, Streams, Work};
 
 /// Memory of the host for what streams did: where it takes more, all of it is forgotten.

@@ -11,8 +11,9 @@ use super::{Caller, Engine};
 use crate::clock::View;
 use crate::fault::{Direction, FaultKind, OtherAccess, Space};
 use crate::geometry::{Geometry, unflatten};
+use crate::memory::cell::Conflict;
 use crate::memory::history::Accesses;
-use crate::memory::shadow::{Conflict, ReadSets};
+use crate::memory::shadow::ReadSets;
 
 /// The number of that thread: no other has it.
 const EARLIER: u32 = u32::MAX - 1;

@@ -41,8 +41,9 @@ use crate::config::{Config, Record};
 use crate::fault::{Direction, Fault, FaultDetails, FaultKind, OtherAccess, Site, Space, Waiter};
 use crate::geometry::{Geometry, WARP, unflatten};
 use crate::memory::alloc::Heap;
+use crate::memory::cell::Conflict;
 use crate::memory::history::Locations;
-use crate::memory::shadow::{Conflict, ReadSets};
+use crate::memory::shadow::ReadSets;
 use crate::rng::Rng;
 
 /// A call site.

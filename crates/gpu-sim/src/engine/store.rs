@@ -11,7 +11,7 @@ use super::access::Access;
 use super::{Caller, Engine};
 use crate::device::{Box3, swizzled};
 use crate::fault::{Direction, FaultKind, Space};
-use crate::memory::shadow::Conflict;
+use crate::memory::cell::Conflict;
 use crate::report::Operation;
 
 /// Targets are looked up by pieces of this many bytes.

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use super::cell::Conflict;
 use super::runs::Runs;
-use super::shadow::Conflict;
 use crate::clock::{View, Who};
 use crate::fault::Direction;
 

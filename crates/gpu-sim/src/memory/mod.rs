@@ -1,6 +1,7 @@
 //! Simulated memory: bytes, which of them were written, and who touched them last.
 
 pub(crate) mod alloc;
+pub(crate) mod cell;
 pub(crate) mod history;
 pub(crate) mod past;
 pub(crate) mod range;
