@@ -396,7 +396,7 @@ fn line(
     }
     let roofline = Roofline::single(device).bound(&found.demand)?.time.0 * 1e6;
     let (timing, reads) = match kernel {
-        Kernel::Shape(shape) => (shape.timing(), shape.reads(&found.counted.launches)?),
+        Kernel::Shape(shape) => (shape.timing(), shape.reads(&found.counted.launches)),
         _ => (Timing::Among, Vec::new()),
     };
     let predicted = beside.measured(timing, &sequence, call, &reads).0 * 1e6;

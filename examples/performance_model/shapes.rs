@@ -216,14 +216,11 @@ impl Shape {
     }
 
     /// What the host reads while these are launched.
-    ///
-    /// # Errors
-    /// Structures that nothing is launched of.
-    pub fn reads(self, launches: &[Counts]) -> Result<Vec<Read>, String> {
+    pub fn reads(self, launches: &[Counts]) -> Vec<Read> {
         match self {
-            Self::Sparse(structure, Operation::Transpose(_)) => transpositions::reads(structure, launches),
-            Self::Sparse(_, operation) if operation.is_waited_for() => Ok(analyses::reads(launches)),
-            _ => Ok(Vec::new()),
+            Self::Sparse(_, Operation::Transpose(_)) => transpositions::reads(launches),
+            Self::Sparse(_, operation) if operation.is_waited_for() => analyses::reads(launches),
+            _ => Vec::new(),
         }
     }
 

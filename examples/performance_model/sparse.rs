@@ -220,7 +220,7 @@ pub fn count(
         return Err(format!("{} and {} differ in their launches", names[0], names[1]).into());
     }
     let [few, many] = smaller.map(|one| f64::from(one.rows));
-    // Sums of an order's rows are of its levels, those of buckets of as many numbers as each of them has tiles.
+    // Sums of an order's rows are of its levels.
     let all = [smaller[0], smaller[1], structure];
     let (mut keys, mut tasks) = ([0; 3], [0.0; 3]);
     let numbers = match operation {
@@ -235,15 +235,18 @@ pub fn count(
             tasks = facts.each_ref().map(|one| one.tasks().into());
             facts.map(|one| one.profile.levels.into())
         }
-        Operation::Transpose(Transposition::Buckets) => {
-            let [few, many, all] = all.map(transpositions::numbers);
-            [few?, many?, all?]
-        }
         _ => [0.0; 3],
     };
     let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: many as usize };
     let mut ways = HashMap::new();
-    for (small, large) in of_small.iter().zip(&of_large) {
+    let sample = of_large.iter().position(|launch| launch.kernel == transpositions::COUNT);
+    for (at, (small, large)) in of_small.iter().zip(&of_large).enumerate() {
+        if operation == Operation::Transpose(Transposition::Sampled) && Some(at) == sample {
+            // A wave of blocks, however many there are.
+            counted.launches.push(large.clone());
+            counted.smaller.push(small.clone());
+            continue;
+        }
         let fixed = (small.blocks == large.blocks).then_some(large.blocks);
         let is_growing = |[few, many, all]: [f64; 3]| few < many && many < all;
         let scaled = match numbers {

@@ -7,89 +7,86 @@
 use std::error::Error;
 
 use gpu_benches::suite::sparse::{Kind, Structure};
-use gpu_core::Device;
 use gpu_examples::predicted::Counted;
 use gpu_model::units::Bytes;
 use gpu_model::waves::Counts;
 use gpu_sparse::Transposition;
-use gpu_sparse::plan::transpose::{LEAST, Split, is_even, is_near, sampled, split};
+use gpu_sparse::plan::transpose::{LEAST, Tiles, is_near, is_short, of_bucket, stride, tiles};
+use gpu_sparse_kernels::tiles::{FOUND, MOST_OF_ROW, MOST_TILES, SLOTS};
 
 use super::ahead::Ahead;
 use super::cases::Counting;
 use super::gathers::{GRANULE, misses};
 use super::operations::{Operation, entries};
-use super::sparse::{self, DIGIT, SECTOR};
+use super::sparse::{self, DIGIT};
 use super::timing::Read;
 
 /// Words of a value.
 const WORDS: u32 = 2;
-/// The first launches of a transposition by buckets whose name begins so are those behind the sample, and behind what
-/// says how large the largest bucket is.
-const TO_BUCKETS: &str = "sparse_to_buckets";
-const FROM_BUCKETS: &str = "sparse_from_buckets";
+/// The launches of a transposition by tiles that the host waits for: the sample, which is the first of its name, and
+/// the last of all.
+pub const COUNT: &str = "sparse_count_tiles";
+const FROM_TILES: &str = "sparse_from_tiles";
 
-/// How a structure is cut by buckets.
-///
-/// # Errors
-/// More columns than buckets are for.
-fn cut(structure: Structure) -> Result<Split, String> {
+/// Which way a structure goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Sorted at once; behind a sample; behind all launches by tiles, at the end of which one was found too uneven.
+    Sorted,
+    Sampled,
+    Uneven,
+    Tiles,
+}
+
+/// How a structure is cut by tiles.
+fn cut(structure: Structure) -> Option<Tiles> {
     // A cast saturates.
-    let entries = entries(structure) as u32;
-    let multiprocessors = Device::simulator().planned_multiprocessors();
-    let found = split(structure.rows, structure.rows, entries, WORDS, multiprocessors);
-    found.ok_or_else(|| format!("{structure} has too many columns"))
+    tiles(structure.rows, structure.rows, entries(structure) as u32, WORDS)
 }
 
-/// Numbers of entries that are added up, of each tile and bucket.
-///
-/// # Errors
-/// As above.
-pub fn numbers(structure: Structure) -> Result<f64, String> {
-    let split = cut(structure)?;
-    Ok(f64::from(split.buckets()) * f64::from(split.tiles()) + 1.0)
-}
-
-/// Which way a structure goes, and the kernel of the other one before which it is left.
-fn way(structure: Structure) -> Result<(Transposition, Option<&'static str>), String> {
-    let split = cut(structure)?;
-    if split.entries < LEAST {
-        return Ok((Transposition::Sorted, None));
+fn way(structure: Structure) -> Way {
+    let is_sampled = |tiles: &Tiles| tiles.entries >= LEAST && is_short(*tiles);
+    let Some(tiles) = cut(structure).filter(is_sampled) else { return Way::Sorted };
+    let (bucket, stride) = (of_bucket(tiles), stride(tiles) as usize);
+    // ---- the sample
+    let (mut columns, mut buckets, mut pairs, mut sampled) = (Vec::new(), Vec::new(), 0, 0);
+    for tile in (0..tiles.tiles()).step_by(stride) {
+        buckets.clear();
+        let first = tile << tiles.tile;
+        for row in first..structure.rows.min(first + (1 << tiles.tile)) {
+            structure.columns_before(row, &mut columns);
+            columns.push(row);
+            buckets.extend(columns.iter().map(|column| column / bucket));
+        }
+        buckets.sort_unstable();
+        buckets.dedup();
+        (pairs, sampled) = (pairs + buckets.len() as u32, sampled + 1);
     }
-    let (sampled, tiles) = (sampled(split), split.tiles());
-    let mut counts = vec![0; (sampled.len() as u32 * tiles) as usize];
-    let mut sizes = vec![0; split.buckets() as usize];
-    let (mut ahead, mut columns, mut entry) = (Ahead::new(structure), Vec::new(), 0);
+    if !is_near(pairs, sampled) {
+        return Way::Sampled;
+    }
+    // ---- whether rows, columns and buckets have more than they may
+    let mut of_columns = vec![0_u16; structure.rows as usize];
+    let mut of_buckets = vec![(u32::MAX, 0); tiles.buckets() as usize];
+    let mut ahead = Ahead::sorted(structure);
     for row in 0..structure.rows {
-        columns.clear();
-        columns.extend_from_slice(ahead.columns(row));
-        columns.sort_unstable();
-        columns.dedup();
-        columns.push(row);
-        for column in &columns {
-            let bucket = column >> split.shift;
-            sizes[bucket as usize] += 1;
-            if sampled.contains(&bucket) {
-                // There are about as many entries as was said.
-                let tile = (entry / split.tile).min(tiles - 1);
-                counts[((bucket - sampled.start) * tiles + tile) as usize] += 1;
+        let before = ahead.columns(row);
+        if before.len() + 1 > MOST_OF_ROW as usize {
+            return Way::Uneven;
+        }
+        for column in before.iter().copied().chain([row]) {
+            let count = &mut of_columns[column as usize];
+            *count += 1;
+            let (last, tiles_of) = &mut of_buckets[(column / bucket) as usize];
+            if *last != row >> tiles.tile {
+                (*last, *tiles_of) = (row >> tiles.tile, *tiles_of + 1);
             }
-            entry += 1;
+            if *count > 1 << SLOTS.1 || *tiles_of > MOST_TILES {
+                return Way::Uneven;
+            }
         }
     }
-    let mut start = 0;
-    let mut starts = vec![start];
-    starts.extend(counts.iter().map(|count| {
-        start += count;
-        start
-    }));
-    let largest = sizes.into_iter().max().unwrap_or(0);
-    Ok(if !is_near(&starts) {
-        (Transposition::Sorted, Some(TO_BUCKETS))
-    } else if !is_even(largest, entry) {
-        (Transposition::Sorted, Some(FROM_BUCKETS))
-    } else {
-        (Transposition::Buckets, None)
-    })
+    Way::Tiles
 }
 
 /// What a transposition counts that goes the way that its structure says.
@@ -97,40 +94,35 @@ fn way(structure: Structure) -> Result<(Transposition, Option<&'static str>), St
 /// # Errors
 /// Those of the simulator.
 pub fn count(structure: Structure, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
-    let (way, left) = way(structure)?;
     let by = |way| sparse::count(structure, Operation::Transpose(way), counting);
-    let mut counted = by(way)?;
-    if let Some(kernel) = left {
-        let before = by(Transposition::Buckets)?;
-        let until = |all: Vec<Counts>| all.into_iter().take_while(|launch| launch.kernel != kernel);
-        counted.launches = until(before.launches).chain(counted.launches).collect();
-        counted.smaller = until(before.smaller).chain(counted.smaller).collect();
+    let last = match way(structure) {
+        Way::Sorted => return by(Transposition::Sorted),
+        Way::Sampled => COUNT,
+        Way::Uneven | Way::Tiles => FROM_TILES,
+    };
+    let mut counted = by(Transposition::Sampled)?;
+    let sorted = if way(structure) == Way::Tiles { None } else { Some(by(Transposition::Sorted)?) };
+    for (launches, behind) in [
+        (&mut counted.launches, sorted.as_ref().map(|sorted| &sorted.launches)),
+        (&mut counted.smaller, sorted.as_ref().map(|sorted| &sorted.smaller)),
+    ] {
+        let end = launches.iter().position(|launch| launch.kernel == last);
+        launches.truncate(end.ok_or_else(|| format!("small ones of {structure} go another way"))? + 1);
+        launches.extend(behind.into_iter().flatten().cloned());
     }
     Ok(counted)
 }
 
-/// What the host reads meanwhile: where the entries of some buckets' tiles start, and the size of the largest bucket.
-///
-/// # Errors
-/// More columns than buckets are for.
-pub fn reads(structure: Structure, launches: &[Counts]) -> Result<Vec<Read>, String> {
-    let Some(counted) = launches.iter().position(|launch| launch.kernel == "sparse_bucket_counts") else {
-        return Ok(Vec::new());
-    };
-    let split = cut(structure)?;
-    let starts = sampled(split).len() as u32 * split.tiles() + 1;
-    // The sums of the counts are ready.
-    let summed = launches[counted..].iter().position(|launch| launch.kernel.starts_with("scan"));
-    let moved = launches.iter().position(|launch| launch.kernel == TO_BUCKETS);
-    let all = summed.map(|summed| (counted + summed, starts)).into_iter();
-    let all = all.chain(moved.map(|moved| (moved, 1)));
-    let read = |(launch, words)| Read { behind: launch + 1, bytes: Bytes(4.0 * f64::from(words)) };
-    Ok(all.map(read).collect())
+/// What the host reads meanwhile: what the sample found, and what was found at last.
+pub fn reads(launches: &[Counts]) -> Vec<Read> {
+    let sampled = launches.iter().position(|launch| launch.kernel == COUNT);
+    let moved = launches.iter().position(|launch| launch.kernel == FROM_TILES);
+    let read = |launch| Read { behind: launch + 1, bytes: Bytes(4.0 * f64::from(FOUND)) };
+    sampled.into_iter().chain(moved).map(read).collect()
 }
 
 /// The passes of the sort by columns, of which more rows take more than were simulated; and of a structure whose
-/// columns are anywhere, what is read in their new order, and what is written on the way to buckets: the records of a
-/// bucket come from tiles one by one, and leave the second-level cache before their sector is whole.
+/// columns are anywhere, what is read in their new order.
 pub fn scaled(launches: &mut Vec<Counts>, structure: Structure, simulated: f64, l2: f64) {
     let passes = |rows: f64| (rows.log2().ceil() / DIGIT).ceil() as usize;
     let more = passes(structure.rows.into()) - passes(simulated);
@@ -147,8 +139,6 @@ pub fn scaled(launches: &mut Vec<Counts>, structure: Structure, simulated: f64, 
             // A place, a row and a value are read, and row and value are written.
             let missed = [4.0, 8.0].map(|bytes| misses(bytes * all, 24.0, l2));
             launch.memory_read = Bytes(all * (missed.iter().sum::<f64>() * GRANULE + 4.0));
-        } else if launch.kernel == TO_BUCKETS {
-            launch.memory_written = Bytes(launch.memory_written.0.max(all * SECTOR));
         }
     }
 }
@@ -162,31 +152,24 @@ mod tests {
     }
 
     /// A band's entries are near each other, those of a tile of a random structure go to all buckets; of few entries
-    /// no sample is read.
+    /// and of long columns no sample is read.
     #[test]
     fn the_whole_structure_says_which_way_its_entries_go() {
         let (band, random) = (structure(Kind::Band, 1 << 18, 8), structure(Kind::Random, 1 << 18, 8));
-        assert_eq!(way(band), Ok((Transposition::Buckets, None)));
-        assert_eq!(way(random), Ok((Transposition::Sorted, Some(TO_BUCKETS))));
-        for small in [band, random].map(|one| Structure { rows: 1 << 15, ..one }) {
-            assert_eq!(way(small), Ok((Transposition::Sorted, None)));
-        }
+        assert_eq!([band, random].map(way), [Way::Tiles, Way::Sampled]);
+        assert_eq!([band, random].map(|one| way(Structure { rows: 1 << 15, ..one })), [Way::Sorted; 2]);
+        assert_eq!(way(structure(Kind::Band, 1 << 18, 16)), Way::Sorted);
     }
 
-    /// The host reads the sample behind the sums, and a number behind the first step.
+    /// The host reads behind the sample, and at the end.
     #[test]
     fn reads_are_behind_what_they_wait_for() {
         let named = |kernel: &&str| Counts::empty(kernel, 1, 32);
         let launches = |all: &[&str]| -> Vec<Counts> { all.iter().map(named).collect() };
-        let band = structure(Kind::Band, 1 << 17, 8);
-        let split = cut(band).expect("it has few columns");
-        let by_buckets =
-            launches(&["sparse_bucket_counts", "fill", "scan_sum_u32", "fill", TO_BUCKETS, FROM_BUCKETS]);
-        let words = 4 * split.tiles() + 1;
-        let expected =
-            [(3, words), (5, 1)].map(|(behind, words)| Read { behind, bytes: Bytes(4.0 * f64::from(words)) });
-        assert_eq!(reads(band, &by_buckets), Ok(expected.to_vec()));
-        assert_eq!(reads(band, &launches(&["sparse_rows", "sort_pairs", "scan_sum_u32"])), Ok(Vec::new()));
+        let by_tiles = launches(&["fill", COUNT, "fill", "fill", "fill", COUNT, "scan_sum_u32", FROM_TILES]);
+        let expected = [2, 8].map(|behind| Read { behind, bytes: Bytes(8.0) });
+        assert_eq!(reads(&by_tiles), expected);
+        assert_eq!(reads(&launches(&["sparse_rows", "sort_pairs", "scan_sum_u32"])), Vec::new());
     }
 
     /// 2^17 rows have three digits, 2^12 two; nothing is read in another order where columns are near.

@@ -5,7 +5,10 @@ use std::fmt;
 use std::time::Instant;
 
 use gpu_core::{Device, Layout, Matrix, MatrixMut, Stream};
-use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, reference, transpose};
+use gpu_sparse::{
+    Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, Transposition, reference, transpose,
+    transpose_by,
+};
 
 use crate::error::Error;
 use crate::shapes::{logarithmic, split_mix};
@@ -344,6 +347,19 @@ pub fn measure(device: &Device, arrays: &Arrays, rounds: usize, check: bool) -> 
     })?;
     let (algorithm, bytes) = (String::new(), 2 * matrix_bytes);
     timed.push(Timed { operation: "transpose", algorithm, is_chosen: true, ms, bytes });
+    let chosen = transpose_by(&a, Transposition::Auto)?.1;
+    for way in [Transposition::Sorted, Transposition::Tiles] {
+        // Not every matrix is transposed by tiles.
+        if transpose_by(&a, way)?.1 != way {
+            continue;
+        }
+        let ms = wall_median(few, || {
+            drop(transpose_by(&a, way)?);
+            Ok(device.synchronize()?)
+        })?;
+        let (algorithm, is_chosen) = (format!("{way:?}"), way == chosen);
+        timed.push(Timed { operation: "transpose by", algorithm, is_chosen, ms, bytes });
+    }
     Ok(timed)
 }
 

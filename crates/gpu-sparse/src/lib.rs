@@ -1,9 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
-mod buckets {
-    pub(crate) mod launch;
-}
 mod error;
 mod factor {
     pub(crate) mod launch;
@@ -14,6 +11,9 @@ mod matrix;
 pub mod plan;
 pub mod reference;
 mod systems;
+mod tiles {
+    pub(crate) mod launch;
+}
 
 pub use api::*;
 pub use error::Error;

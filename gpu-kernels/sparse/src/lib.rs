@@ -14,7 +14,6 @@
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
-pub mod buckets;
 pub mod chains;
 pub mod check;
 pub mod convert;
@@ -32,6 +31,7 @@ mod scalar;
 pub mod solve;
 pub mod spmm;
 pub mod spmv;
+pub mod tiles;
 pub mod waiting;
 
 pub use scalar::Scalar;

@@ -71,7 +71,7 @@ fn transpositions_stay_inside() {
         let Arrays { offsets, indices, values, .. } = &arrays(seed);
         // SAFETY: the simulator checks every access.
         let a = unsafe { CsrView::new_unchecked(ROWS, ROWS, offsets, indices, values) };
-        for way in [Transposition::Buckets, Transposition::Sampled, Transposition::Sorted] {
+        for way in [Transposition::Tiles, Transposition::Sampled, Transposition::Sorted] {
             let (ends, ..) = transpose_by(a, way).unwrap().0.into_buffers();
             let ends = ends.to_vec().unwrap();
             assert!(ends.is_sorted() && ends[ROWS] as usize == ENTRIES, "seed {seed}, {way:?}");

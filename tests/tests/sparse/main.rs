@@ -1,6 +1,5 @@
 //! Sparse matrices.
 
-mod buckets;
 mod clamped;
 mod convert;
 mod factor;
@@ -18,5 +17,6 @@ mod solve;
 mod spmv;
 mod steps;
 mod support;
+mod tiles;
 mod unchecked;
 mod wide;

@@ -6,12 +6,12 @@ use gpu_sort::{SortOptions, sort_indices};
 use gpu_sparse_kernels::NONE;
 use gpu_sparse_kernels::convert::FOUND;
 
-use crate::buckets::launch as buckets;
 use crate::error::Error;
 use crate::launch::{self, Element};
 use crate::matrix::{Coo, CooView, Csr, CsrView, check, first_difference};
 use crate::plan::transpose::{self as plan, Transposition};
 use crate::reference;
+use crate::tiles::launch::Counted;
 
 /// The entries of a list as compressed rows, computed where they live: sorted by row and column, those in the same
 /// place added in the order in which they stand. What is sorted, and has no place twice, is found to be, and copied.
@@ -220,8 +220,8 @@ pub fn transpose<'a, T: Element>(matrix: impl Into<CsrView<'a, T>>) -> Result<Cs
 /// use gpu_sparse::{Csr, Transposition, transpose_by};
 /// let device = gpu_core::Device::simulator();
 /// let a = Csr::upload(&device, 1, 3, &[0, 2], &[0, 2], &[1.0, 2.0])?;
-/// let (transposed, way) = transpose_by(&a, Transposition::Buckets)?;
-/// assert_eq!(way, Transposition::Buckets);
+/// let (transposed, way) = transpose_by(&a, Transposition::Tiles)?;
+/// assert_eq!(way, Transposition::Tiles);
 /// assert_eq!(transposed.into_buffers().0.to_vec()?, [0, 1, 1, 2]);
 /// # Ok::<(), gpu_sparse::Error>(())
 /// ```
@@ -233,17 +233,16 @@ pub fn transpose_by<'a, T: Element>(
     let is_small = way == Transposition::Auto && matrix.entries() < plan::LEAST as usize;
     if way != Transposition::Sorted
         && !is_small
-        && let Some(transposed) = transposed_by_buckets(&matrix, way)?
+        && let Some(transposed) = transposed_by_tiles(&matrix, way)?
     {
-        return Ok((transposed, Transposition::Buckets));
+        return Ok((transposed, Transposition::Tiles));
     }
     Ok((transposed_with_order(matrix)?.0, Transposition::Sorted))
 }
 
-/// The same by buckets, if there are entries on a device, and buckets are enough for their columns. Where that is
-/// chosen by itself, only what is fastest so: entries that are spread over the columns, but not each tile's over all of
-/// them.
-fn transposed_by_buckets<T: Element>(
+/// The same by tiles, if there are entries on a device, and rows and columns have few enough. Where that is chosen by
+/// itself, only what is fastest so: tiles with entries of few buckets.
+fn transposed_by_tiles<T: Element>(
     matrix: &CsrView<'_, T>,
     way: Transposition,
 ) -> Result<Option<Csr<T>>, Error> {
@@ -253,35 +252,27 @@ fn transposed_by_buckets<T: Element>(
         return Ok(None);
     }
     let device = matrix.device();
-    let (words, multiprocessors) = ((size_of::<T>() / 4) as u32, device.planned_multiprocessors());
-    let Some(split) = plan::split(matrix.rows as u32, row_count, entries, words, multiprocessors) else {
+    let Some(tiles) = plan::tiles(matrix.rows as u32, row_count, entries, (size_of::<T>() / 4) as u32) else {
         return Ok(None);
     };
-    let is_chosen = way != Transposition::Buckets;
     let stream = device.default_stream();
-    // ---- where the entries of each tile go in each bucket
-    let mut starts = device.alloc(buckets::words(split))?;
-    buckets::counts(&stream, matrix, split, &mut starts)?;
-    let mut scratch = Scratch::new(&stream);
-    scan_in_place::<Sum<u32>>(&stream, &mut starts, Options::exclusive(), &mut scratch)?;
-    if is_chosen {
-        // Where each tile's entries start, and those of the bucket behind.
-        let (sampled, tiles) = (plan::sampled(split), split.tiles() as usize);
-        let sampled = sampled.start as usize * tiles..sampled.end as usize * tiles + 1;
-        if !plan::is_near(&starts.slice(sampled).to_vec()?) {
+    if way != Transposition::Tiles {
+        let stride = plan::stride(tiles);
+        let sampled = |pairs| plan::is_near(pairs, tiles.tiles().div_ceil(stride));
+        if !plan::is_short(tiles) || !Counted::sample(&stream, tiles, matrix, stride)?.is_some_and(sampled) {
             return Ok(None);
         }
     }
-    // ---- to buckets, and to columns
-    let mut records = device.alloc(buckets::record_words(split))?;
-    let largest = buckets::to_buckets(&stream, matrix, split, &starts, &mut records)?;
-    if is_chosen && !plan::is_even(largest, entries) {
-        return Ok(None);
-    }
+    // ---- which tiles have entries of each bucket, and where it starts
+    let mut counted = Counted::new(&stream, tiles, matrix)?;
+    let mut scratch = Scratch::new(&stream);
+    scan_in_place::<Sum<u32>>(&stream, &mut counted.totals, Options::exclusive(), &mut scratch)?;
+    // ---- to columns
     let mut offsets = device.alloc(rows + 1)?;
     let (mut indices, mut values) = (device.alloc(len)?, device.alloc(len)?);
-    buckets::from_buckets(&stream, split, (&records, &starts), (&mut offsets, &mut indices, &mut values))?;
-    Ok(Some(Csr { rows, columns, offsets, indices, values }))
+    counted.transpose(&stream, matrix, (&mut offsets, &mut indices, &mut values))?;
+    let is_done = counted.found()?.is_some();
+    Ok(is_done.then_some(Csr { rows, columns, offsets, indices, values }))
 }
 
 /// The same, and of each entry where it was; that is empty on the CPU.

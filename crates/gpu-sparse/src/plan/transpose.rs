@@ -1,10 +1,8 @@
-//! How a transposition is cut, and whether by buckets.
+//! How a transposition is cut, and whether by tiles.
 
-use std::ops::Range;
+use gpu_sparse_kernels::tiles::{ROOM, SLOTS};
 
-use gpu_sparse_kernels::buckets::{MOST_BUCKETS, ROUND, SHIFTS, most_slots};
-
-pub use gpu_sparse_kernels::buckets::Split;
+pub use gpu_sparse_kernels::tiles::Tiles;
 
 /// Which way the entries of a transposition go on a device. All of them give the same bits; the CPU has one way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -12,74 +10,69 @@ pub enum Transposition {
     /// What is fastest: [`Sampled`](Self::Sampled) from [`LEAST`] entries on, [`Sorted`](Self::Sorted) of fewer.
     #[default]
     Auto,
-    /// By buckets where a sample of them says so ([`is_near`]) and none is far larger than the others ([`is_even`]),
-    /// else sorted.
+    /// By tiles where columns are short ([`is_short`]) and a sample says that tiles have entries of few buckets
+    /// ([`is_near`]), else sorted.
     Sampled,
     /// Sorted by columns; then rows and values are gathered.
     Sorted,
-    /// Moved to buckets of columns, and from there to the columns. Where these are more than 2^25, entries are sorted.
-    Buckets,
+    /// Columns are gathered from the tiles of rows that have entries of them. Where a row has more than 512 entries, a
+    /// column more than 256, or some columns are in more than 512 tiles, entries are sorted.
+    Tiles,
 }
 
-/// Blocks of a multiprocessor among which the entries of matrices are dealt out that are too small for whole tiles and
-/// buckets.
-const BLOCKS: u32 = 4;
-/// The most entries of a tile.
-const MOST_OF_TILE: u32 = 1 << 15;
-/// Entries of a bucket in the mean at most: some more than half of those that are put in order in shared memory, as
-/// buckets differ.
-const MEAN: u32 = 1 << 13;
-/// Entries of a bucket that no matrix is too small for.
-const FEW: u32 = 3 << 14;
+/// Entries of a tile in the mean at most: a tile is read for each bucket that it has entries of, and more of them are
+/// more to look through for each.
+const OF_TILE: u64 = 1 << 12;
+/// The logarithm of the most rows of a tile.
+const MOST_ROWS: u32 = 12;
 
-/// The cut of a transposition of so many rows, columns and entries, at least one entry, with values of so many words of
-/// 32 bits, on so many multiprocessors; none where the columns are too many. No bit of the matrix depends on it.
-pub fn split(rows: u32, columns: u32, entries: u32, words: u32, multiprocessors: u32) -> Option<Split> {
-    let of_block = entries / BLOCKS.saturating_mul(multiprocessors.max(1));
-    let rounds = (of_block / ROUND).clamp(1, MOST_OF_TILE / ROUND);
-    let mean = of_block.clamp(2 * ROUND, MEAN);
-    let tile = rounds * ROUND;
-    let of_shift = |shift| Split { rows, columns, entries, tile, shift, words, slots: most_slots(shift) };
-    let (least, most) = SHIFTS;
-    // As many columns as have that many entries, or more where buckets would be too many.
-    let fits = |shift: &u32| (u64::from(entries) << shift) / u64::from(columns) <= mean.into();
-    let shift = (least..=most).rev().find(fits).unwrap_or(least);
-    (shift..=most).map(of_shift).find(|split| split.buckets() <= MOST_BUCKETS)
+/// The cut of a transposition of so many rows, columns and entries, at least one of each, with values of so many words
+/// of 32 bits; none where columns have too many entries in the mean, or so few that masks of buckets and tiles would
+/// take more than one of the matrix's arrays. No bit of the matrix depends on it.
+pub fn tiles(rows: u32, columns: u32, entries: u32, words: u32) -> Option<Tiles> {
+    let (least, most) = SLOTS;
+    let of_column = entries.div_ceil(columns);
+    let slots = of_column.checked_next_power_of_two()?.trailing_zeros().max(least);
+    // As many rows as have so many entries.
+    let fits = |tile: &u32| (u64::from(entries) << tile) / u64::from(rows) <= OF_TILE;
+    let tile = (0..=MOST_ROWS).rev().find(fits).unwrap_or(0);
+    let tiles = Tiles { rows, columns, entries, tile, slots, words };
+    // Numbers of rows and columns have a bit to spare.
+    let fits = slots <= most && rows.max(columns) <= 1 << 31;
+    (fits && u64::from(tiles.buckets()) * u64::from(tiles.mask_words()) <= entries.into()).then_some(tiles)
 }
 
-/// Whether a bucket of so many entries is one that the others are not kept waiting for: a block brings a bucket's to
-/// their places at a sixtieth of the device's speed.
-pub const fn is_even(largest: u32, entries: u32) -> bool {
-    let part = entries / 64;
-    // Mutants: of two equal numbers either is the larger.
-    largest <= if part > FEW { part } else { FEW }
+/// Whether columns have so few entries in the mean that a thread for each of them, which looks at all others of its
+/// column, takes less than a sort: on an H200 entries of a band of 17 columns took 0.20 ms both ways, of 60 0.25 by
+/// tiles and 0.17 by a sort, the 4 of a Laplacian's rows 0.64 and 1.74.
+pub const fn is_short(tiles: Tiles) -> bool {
+    tiles.slots <= 4
 }
 
-/// Entries of a tile that go to the same bucket, in the mean at least.
-const TOGETHER: u32 = 64;
+/// Tiles of a sample, about.
+const SAMPLED: u32 = 64;
+
+/// Each how many tiles one is in the sample.
+pub const fn stride(tiles: Tiles) -> u32 {
+    let stride = tiles.tiles() / SAMPLED;
+    if stride < 2 { 2 } else { stride }
+}
+
+/// Buckets that a tile has entries of, in the mean at most: it is read as often.
+const READ: u32 = 16;
+
+/// Whether so many pairs of tiles and buckets are few for so many tiles.
+pub const fn is_near(pairs: u32, tiles: u32) -> bool {
+    pairs <= READ.saturating_mul(tiles)
+}
 
 /// Entries of which a sample is worth waiting for: on an H200, 24 of 26 structures of up to 1.8 M entries took 2 to
-/// 78 µs longer with one than sorted at once, and all but one of those of 2.4 M and more that went to buckets took at
-/// least 38 µs less.
+/// 78 µs longer with one than sorted at once; by tiles those of 0.3 to 1.7 M took as long with it.
 pub const LEAST: u32 = 1 << 21;
 
-/// Buckets that are looked at before entries go to them.
-const SAMPLED: u32 = 4;
-
-/// The buckets of which [`is_near`] is asked: some in the middle.
-pub fn sampled(split: Split) -> Range<u32> {
-    let first = split.buckets() / 2;
-    first..split.buckets().min(first + SAMPLED)
-}
-
-/// Whether what a tile has for a bucket, if it has some, is so much that it is written together, from where each of
-/// several tiles' entries start. Where a tile's entries go to all buckets, a sort moves them no slower: 5 M rows of 8
-/// at random took 3.8 ms on an H200 by buckets and 3.6 by a sort, 2.4 M entries of 89 thousand rows 0.33 and 0.20.
-pub fn is_near(starts: &[u32]) -> bool {
-    let entries = starts.last().zip(starts.first()).map_or(0, |(last, first)| last - first);
-    let parts = starts.windows(2).filter(|ends| ends[0] != ends[1]).count() as u32;
-    // Mutants: without entries there is nothing to be moved.
-    entries >= TOGETHER * parts
+/// Columns of a bucket.
+pub const fn of_bucket(tiles: Tiles) -> u32 {
+    1 << (ROOM - tiles.slots)
 }
 
 #[cfg(test)]
@@ -87,62 +80,49 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_entries_are_many_of_few_tiles() {
-        assert!(is_near(&[]) && is_near(&[5]) && is_near(&[5, 5, 5]));
-        assert!(is_near(&[0, TOGETHER]) && !is_near(&[0, TOGETHER - 1]));
-        assert!(is_near(&[7, 7, 7 + 2 * TOGETHER, 8 + 2 * TOGETHER]) && !is_near(&[0, 64, 100, 128]));
-    }
-
-    #[test]
-    fn buckets_have_some_thousand_entries() {
+    fn buckets_have_room_for_their_columns() {
         // Those of the figures: a Laplacian's triangle, 5 M rows of 8, a band of 17.
-        for (columns, entries, shift, buckets) in [
-            (10_077_696, 40_170_816, 11, 4921),
-            (5_000_000, 39_999_972, 10, 4883),
-            (200_000, 3_399_864, 8, 782),
-            // One bucket; more columns than entries; as many columns as there can be, and more.
-            (7, 300, 8, 1),
-            (1 << 20, 1000, 12, 256),
-            (1 << 25, 1000, 12, 8192),
+        for (columns, entries, slots, buckets, tile) in [
+            (10_077_696, 40_170_816, 2, 9842, 10),
+            (5_000_000, 39_999_972, 3, 9766, 9),
+            (200_000, 3_399_864, 5, 1563, 7),
+            // One bucket; fewer entries than columns.
+            (7, 300, 6, 1, 6),
+            (4096, 4000, 1, 2, 12),
         ] {
-            let split = split(columns, columns, entries, 2, 132).unwrap();
-            assert_eq!((split.shift, split.buckets()), (shift, buckets), "{columns} columns");
+            let tiles = tiles(columns, columns, entries, 2).unwrap();
+            assert_eq!(
+                (tiles.slots, tiles.buckets(), tiles.tile),
+                (slots, buckets, tile),
+                "{columns} columns"
+            );
+            assert_eq!(of_bucket(tiles).next_power_of_two(), of_bucket(tiles));
+            assert!(tiles.from_bytes() <= 48 << 10);
         }
-        assert_eq!(split(1, (1 << 25) + 1, 1000, 2, 132), None);
     }
 
     #[test]
-    fn tiles_are_whole_rounds_and_as_many_as_blocks() {
-        for (entries, tile, tiles) in [
-            (1, ROUND, 1),
-            (ROUND + 1, ROUND, 2),
-            (3_399_864, 6 * ROUND, 554),
-            (40_170_816, MOST_OF_TILE, 1226),
-        ] {
-            let split = split(1000, 1000, entries, 1, 132).unwrap();
-            assert_eq!((split.tile, split.tiles()), (tile, tiles), "{entries} entries");
-        }
-        // The largest that there is: words of counts, and bytes of shared memory.
-        let split = split(1, 1 << 25, u32::MAX - 4096, 2, 132).unwrap();
-        assert!(u64::from(split.buckets()) * u64::from(split.tiles()) < u32::MAX.into());
-        assert!(split.from_bytes() <= 64 << 10 && split.to_bytes() <= 48 << 10);
+    fn what_is_no_matter_of_tiles_is_sorted() {
+        // A column of more than 256, masks larger than the matrix, more rows or columns than numbers have bits for.
+        assert_eq!(tiles(1000, 1, 257, 1), None);
+        assert!(tiles(1000, 1, 256, 1).is_some());
+        assert_eq!(tiles(1 << 25, 1 << 25, 1000, 1), None);
+        assert_eq!(tiles((1 << 31) + 1, 7, 1 << 20, 1), None);
+        assert_eq!(tiles(7, (1 << 31) + 1, u32::MAX, 1), None);
     }
 
     #[test]
-    fn tiles_are_cut_for_the_multiprocessors() {
-        for (multiprocessors, tile, tiles) in
-            [(132, 6 * ROUND, 554), (80, 10 * ROUND, 333), (16, MOST_OF_TILE, 104), (0, MOST_OF_TILE, 104)]
-        {
-            let split = split(200_000, 200_000, 3_399_864, 2, multiprocessors).unwrap();
-            assert_eq!((split.tile, split.tiles()), (tile, tiles), "{multiprocessors} multiprocessors");
-        }
-        let most = split(1, 1, 3_399_864, 2, u32::MAX).unwrap();
-        assert_eq!((most.tile, most.buckets()), (ROUND, 1));
+    fn tiles_are_read_a_few_times() {
+        assert!(
+            is_short(tiles(1000, 1000, 16_000, 1).unwrap())
+                && !is_short(tiles(1000, 1000, 16_001, 1).unwrap())
+        );
+        assert!(is_near(0, 0) && is_near(16, 1) && !is_near(17, 1) && is_near(u32::MAX, u32::MAX));
     }
 
     #[test]
-    fn the_largest_bucket_may_have_a_part_of_all_entries() {
-        assert!(is_even(FEW, 1000) && !is_even(FEW + 1, 64 * FEW));
-        assert!(is_even(1_000_000, 64_000_000) && !is_even(1_000_001, 64_000_000));
+    fn a_sample_is_of_some_tiles_only() {
+        let of_rows = |rows| stride(Tiles { rows, columns: 1, entries: 1, tile: 0, slots: 1, words: 1 });
+        assert_eq!([1, 191, 192, 6400].map(of_rows), [2, 2, 3, 100]);
     }
 }
