@@ -11,6 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use gpu_core::{Device, Error, Kind, Scratch, ScratchSize, Stream};
+use gpu_linalg::{minus, plus, times};
 use gpu_reduce::{argmax, dot, minmax, sum};
 use gpu_scan::{exclusive_sum, inclusive_sum};
 use gpu_sort::{Segments, SortOptions, segmented_sort, sort, sort_indices, unique};
@@ -28,7 +29,7 @@ fn log() -> PathBuf {
 }
 
 /// The calls of the driver within `work`, each with how often it came.
-fn calls<R>(work: impl FnOnce() -> gpu_core::Result<R>) -> BTreeMap<String, usize> {
+fn calls<R, E: std::fmt::Debug>(work: impl FnOnce() -> Result<R, E>) -> BTreeMap<String, usize> {
     let names = || fs::read_to_string(log()).unwrap();
     let before = names().len();
     drop(work().unwrap());
@@ -41,7 +42,7 @@ fn calls<R>(work: impl FnOnce() -> gpu_core::Result<R>) -> BTreeMap<String, usiz
 
 /// The calls of the third time: what is loaded and kept is there then.
 #[track_caller]
-fn expect<R>(what: &str, work: impl Fn() -> gpu_core::Result<R>, expected: &[(&str, usize)]) {
+fn expect<R, E: std::fmt::Debug>(what: &str, work: impl Fn() -> Result<R, E>, expected: &[(&str, usize)]) {
     calls(&work);
     calls(&work);
     let expected: BTreeMap<String, usize> =
@@ -95,6 +96,9 @@ fn count_all(scenario: &str) {
         expect("minmax", || minmax(&x), &one);
         expect("dot", || dot(&x, &x), &one);
         expect("inclusive_sum", || inclusive_sum(&x), &with(1, &[(ex, 1)]));
+        expect("plus", || plus(&x, &x), &with(1, &[(launch, 1)]));
+        expect("minus", || minus(&x, &x), &with(1, &[(launch, 1)]));
+        expect("times", || times(&x, &x), &with(1, &[(launch, 1)]));
         expect("exclusive_sum", || exclusive_sum(&x), &with(1, &[(ex, 1)]));
     }
     // As many as a block sorts: one launch; more: a launch that counts, and one for each digit.
@@ -213,7 +217,7 @@ fn threads() {
                 });
             }
         });
-        Ok(())
+        gpu_core::Result::Ok(())
     });
     assert_eq!((count["cuLaunchKernelEx"], count["cuStreamSynchronize"]), (1600, 800));
     assert!(count["cuMemHostAlloc"] <= 8, "a place for each of the calls at the same time");

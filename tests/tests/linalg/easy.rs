@@ -1,9 +1,9 @@
 //! Products in buffers of their own: of small whole numbers, so that every order of operations is exact.
 
-use gpu_core::Device;
+use gpu_core::{Buffer, Device};
 use gpu_linalg::{
     Batch, BatchLayout, Diagonal, Error, Layout, Matrix, Order, Triangle, matmul, matvec_symmetric,
-    matvec_triangular, outer,
+    matvec_triangular, minus, outer, plus, times,
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::data::random;
@@ -40,6 +40,44 @@ fn products_of_batches_come_one_after_the_other() {
         let of_none = Batch::new(b.data(), BatchLayout { count: 0, ..b_layout }).unwrap();
         assert!(matmul(none, of_none).unwrap().is_empty(), "on {device}");
     });
+}
+
+/// Element by element, in the order of the first operand and without its gaps.
+#[test]
+fn sums_differences_and_products_of_elements_have_no_gaps() {
+    let (rows, columns) = (5, 70);
+    let orders = [Layout::row_major(rows, columns), Layout::column_major(rows, columns)];
+    for_each("element-wise results", |device| {
+        for dense in orders.map(Result::unwrap) {
+            let lead = dense.leading_dimension();
+            let layouts = [lead + 3, lead + 1].map(|lead| dense.with_leading_dimension(lead).unwrap());
+            let [x, y] = [(8, layouts[0]), (9, layouts[1])].map(|(seed, layout)| {
+                let data = device.upload(&numbers(seed, layout.span())).unwrap();
+                (data, layout)
+            });
+            let (of_x, of_y) = (Matrix::new(&x.0, x.1).unwrap(), Matrix::new(&y.0, y.1).unwrap());
+            let expected = |of: fn(f32, f32) -> f32| -> Vec<f32> {
+                let mut all = vec![0.0; rows * columns];
+                for (i, j) in (0..rows * columns).map(|at| (at / columns, at % columns)) {
+                    all[dense.index(i, j)] = of(number(8, x.1.index(i, j)), number(9, y.1.index(i, j)));
+                }
+                all
+            };
+            let context = format!("{:?} on {device}", dense.order());
+            let to_vec = |result: Result<Buffer<f32>, Error>| result.unwrap().to_vec().unwrap();
+            assert_eq!(to_vec(plus(of_x, of_y)), expected(|x, y| x + y), "{context}");
+            assert_eq!(to_vec(minus(of_x, of_y)), expected(|x, y| x - y), "{context}");
+            assert_eq!(to_vec(times(of_x, of_y)), expected(|x, y| x * y), "{context}");
+            let error = plus(of_x, Matrix::new(of_y.data(), dense.transposed()).unwrap()).unwrap_err();
+            assert!(matches!(error, Error::Shapes { expected: (5, 70), actual: (70, 5) }), "{error}");
+        }
+        let none = device.alloc::<f64>(0).unwrap();
+        assert!(plus(&none, &none).unwrap().is_empty() && times(&none, &none).unwrap().is_empty());
+        assert!(minus(&none, &none).unwrap().is_empty());
+    });
+    let (here, there) = (Device::simulator(), Device::cpu());
+    let error = minus(&here.upload(&[1.0f64]).unwrap(), &there.upload(&[1.0]).unwrap()).unwrap_err();
+    assert!(matches!(error, Error::Device(_)), "{error}");
 }
 
 #[test]

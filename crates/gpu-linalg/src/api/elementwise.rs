@@ -1,9 +1,9 @@
 //! Element-wise operations on vectors and matrices.
 
-use gpu_core::Stream;
+use gpu_core::{Buffer, Stream};
 use gpu_linalg_kernels::elementwise::{AXPY, COPY, PRODUCT, SCALE};
 
-use super::expect_apart;
+use super::{dense, expect_apart};
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::{Layout, Matrix, MatrixMut};
@@ -87,7 +87,9 @@ fn run_in_place<T: RealElement>(
 }
 
 macro_rules! binary {
-    ($($(#[$doc:meta])* $name:ident: $operation:ident, $alpha:expr, $swapped:literal, $result:expr;)*) => { $(
+    ($(
+        $(#[$doc:meta])* $name:ident, $easy:ident: $operation:ident, $alpha:expr, $swapped:literal, $result:expr;
+    )*) => { $(
         $(#[$doc])*
         ///
         /// On `stream`, for vectors and matrices of one shape and order with any leading dimensions. Neither
@@ -107,6 +109,24 @@ macro_rules! binary {
             let operands = if $swapped { (y, x) } else { (x, y) };
             run(stream, $operation, $alpha, operands, output.into(), $result)
         }
+
+        #[doc = concat!("[`", stringify!($name), "`] in a buffer of its own, computed where `x` lives.")]
+        ///
+        /// Without gaps, in the order of `x`. The work is enqueued on the device's default stream; reading the buffer
+        /// waits for it.
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($name), "`]; [`Error::Device`] where the device's memory does not suffice.")]
+        pub fn $easy<'x, 'y, T: RealElement>(
+            x: impl Into<Matrix<'x, T>>,
+            y: impl Into<Matrix<'y, T>>,
+        ) -> Result<Buffer<T>, Error> {
+            let (x, y) = (x.into(), y.into());
+            let (device, layout) = (x.data().device(), dense(x.layout().into())?.matrix);
+            let mut output = device.alloc(layout.span())?;
+            $name(&device.default_stream(), x, y, MatrixMut::new(&mut output, layout)?)?;
+            Ok(output)
+        }
     )* };
 }
 
@@ -124,27 +144,30 @@ binary! {
     /// let (x, mut sums) = (vec![1.0, 2.0], vec![0.0; 2]);
     /// gpu_linalg::add(&cpu.default_stream(), &x, &[10.0, 20.0], &mut sums)?;
     /// assert_eq!(sums, [11.0, 22.0]);
+    /// assert_eq!(gpu_linalg::plus(&x, &[0.5, 0.0])?.to_vec()?, [1.5, 2.0]);
     /// # Ok::<(), gpu_linalg::Error>(())
     /// ```
-    add: AXPY, T::ONE, false, |x, y| x + y;
+    add, plus: AXPY, T::ONE, false, |x, y| x + y;
     /// `output = x - y`.
     ///
     /// ```
     /// let (stream, mut differences) = (gpu_core::Device::cpu().default_stream(), vec![0.0; 2]);
     /// gpu_linalg::subtract(&stream, &[5.0, 7.0], &[1.0, 10.0], &mut differences)?;
     /// assert_eq!(differences, [4.0, -3.0]);
+    /// assert_eq!(gpu_linalg::minus(&[5.0, 7.0], &[1.0, 10.0])?.to_vec()?, differences);
     /// # Ok::<(), gpu_linalg::Error>(())
     /// ```
-    subtract: AXPY, -T::ONE, true, |y, x| x - y;
+    subtract, minus: AXPY, -T::ONE, true, |y, x| x - y;
     /// `output = x · y`, element by element (the Hadamard product).
     ///
     /// ```
     /// let (stream, mut products) = (gpu_core::Device::cpu().default_stream(), vec![0.0; 2]);
     /// gpu_linalg::hadamard(&stream, &[5.0, 7.0], &[1.0, 10.0], &mut products)?;
     /// assert_eq!(products, [5.0, 70.0]);
+    /// assert_eq!(gpu_linalg::times(&[5.0, 7.0], &[1.0, 10.0])?.to_vec()?, products);
     /// # Ok::<(), gpu_linalg::Error>(())
     /// ```
-    hadamard: PRODUCT, T::ONE, false, |x, y| x * y;
+    hadamard, times: PRODUCT, T::ONE, false, |x, y| x * y;
 }
 
 /// `y = alpha · x + y` on `stream`, each element by one fused multiply-add, for vectors and matrices of one shape and

@@ -2,7 +2,7 @@
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
 
-use super::{Triangle, all_of, dense_product, expect_apart, gemv};
+use super::{Triangle, expect_apart, gemv, in_own_buffer};
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
@@ -212,10 +212,6 @@ pub fn matmul<'a, 'b, T: RealElement>(
     b: impl Into<Batch<'b, T>>,
 ) -> Result<Buffer<T>, Error> {
     let (a, b) = (a.into(), b.into());
-    let (device, layout) = (a.data().device(), dense_product(a.layout(), b.layout())?);
-    let mut c = device.alloc(layout.span()?)?;
-    let mut scratch = device.alloc(gemm_scratch_len::<T>(a.layout().matrix.columns(), layout))?;
-    let product = all_of(&mut c, layout)?;
-    gemm(&device.default_stream(), T::ONE, a, b, T::ZERO, product, &mut scratch)?;
-    Ok(c)
+    let scratch_len = |c| gemm_scratch_len::<T>(a.layout().matrix.columns(), c);
+    in_own_buffer((a, b), scratch_len, |stream, c, scratch| gemm(stream, T::ONE, a, b, T::ZERO, c, scratch))
 }

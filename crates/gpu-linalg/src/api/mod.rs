@@ -18,7 +18,7 @@ mod triangle;
 mod update;
 
 pub use batched::{BatchStarts, gemm_batched, gemm_i8_batched, gemm_tensor_batched, gemm_tf32_batched};
-pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};
+pub use elementwise::{add, axpy, copy, hadamard, minus, plus, scale, subtract, swap, times};
 pub use epilogue::{Activation, Epilogue, gemm_tensor_with, gemm_tf32_with};
 pub use factor::{
     cholesky, cholesky_solve, expect_positive_definite, potrf, potrf_scratch_len, potrf_to, potrs,
@@ -64,6 +64,19 @@ fn dense(layout: BatchLayout) -> Result<BatchLayout, Error> {
 fn dense_product(a: BatchLayout, b: BatchLayout) -> Result<BatchLayout, Error> {
     let matrix = Layout::row_major(a.matrix.rows(), b.matrix.columns())?;
     dense(BatchLayout { matrix, ..a })
+}
+
+/// The products of A's matrices and B's where A lives, without gaps in a buffer of its own, by `multiply`: on a stream,
+/// with scratch memory of so many elements as `scratch_len` says of the products' layout.
+fn in_own_buffer<T: Element, C: Element, S: Element>(
+    (a, b): (Batch<'_, T>, Batch<'_, T>),
+    scratch_len: impl FnOnce(BatchLayout) -> usize,
+    multiply: impl FnOnce(&Stream, BatchMut<'_, C>, &mut Buffer<S>) -> Result<(), Error>,
+) -> Result<Buffer<C>, Error> {
+    let (device, layout) = (a.data().device(), dense_product(a.layout(), b.layout())?);
+    let (mut c, mut scratch) = (device.alloc(layout.span()?)?, device.alloc(scratch_len(layout))?);
+    multiply(&device.default_stream(), all_of(&mut c, layout)?, &mut scratch)?;
+    Ok(c)
 }
 
 /// Matrices of a layout without gaps, to be written, in memory for just them.

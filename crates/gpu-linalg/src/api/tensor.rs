@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Capability, Stream, ViewMut};
 
 use super::gemm::{by_vector, expect_batches, expect_memory, expect_product};
-use super::{Epilogue, all_of, dense_product, expect_apart};
+use super::{Epilogue, expect_apart, in_own_buffer};
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
 use crate::plan::gemm::{AsVector, vector_scratch_len};
@@ -327,12 +327,11 @@ pub fn matmul_tensor<'a, 'b, T: TensorElement, C: TensorOutput<T>>(
     b: impl Into<Batch<'b, T>>,
 ) -> Result<Buffer<C>, Error> {
     let (a, b) = (a.into(), b.into());
-    let (device, layout) = (a.data().device(), dense_product(a.layout(), b.layout())?);
-    let mut c = device.alloc(layout.span()?)?;
-    let mut scratch = device.alloc(gemm_tensor_scratch_len(a, b, layout))?;
-    let product = all_of(&mut c, layout)?;
-    gemm_tensor::<T, C>(&device.default_stream(), 1.0, a, b, 0.0, product, &mut scratch)?;
-    Ok(c)
+    in_own_buffer(
+        (a, b),
+        |c| gemm_tensor_scratch_len(a, b, c),
+        |stream, c, scratch| gemm_tensor::<T, C>(stream, 1.0, a, b, 0.0, c, scratch),
+    )
 }
 
 /// The product `A · B` of factors of `f32` that are rounded to tf32, on the tensor cores; otherwise as
@@ -355,11 +354,11 @@ pub fn matmul_tf32<'a, 'b>(
     b: impl Into<Batch<'b, f32>>,
 ) -> Result<Buffer<f32>, Error> {
     let (a, b) = (a.into(), b.into());
-    let (device, layout) = (a.data().device(), dense_product(a.layout(), b.layout())?);
-    let mut c = device.alloc(layout.span()?)?;
-    let mut scratch = device.alloc(gemm_tf32_scratch_len(a.layout(), b.layout(), layout))?;
-    gemm_tf32(&device.default_stream(), 1.0, a, b, 0.0, all_of(&mut c, layout)?, &mut scratch)?;
-    Ok(c)
+    in_own_buffer(
+        (a, b),
+        |c| gemm_tf32_scratch_len(a.layout(), b.layout(), c),
+        |stream, c, scratch| gemm_tf32(stream, 1.0, a, b, 0.0, c, scratch),
+    )
 }
 
 /// The product `A · B` of factors of `i8`, exact in `i32`, which wraps; otherwise as [`matmul_tensor`].
@@ -380,11 +379,11 @@ pub fn matmul_i8<'a, 'b>(
     b: impl Into<Batch<'b, i8>>,
 ) -> Result<Buffer<i32>, Error> {
     let (a, b) = (a.into(), b.into());
-    let (device, layout) = (a.data().device(), dense_product(a.layout(), b.layout())?);
-    let mut c = device.alloc(layout.span()?)?;
-    let mut scratch = device.alloc(gemm_i8_scratch_len(a, b, layout))?;
-    gemm_i8(&device.default_stream(), 1, a, b, 0, all_of(&mut c, layout)?, &mut scratch)?;
-    Ok(c)
+    in_own_buffer(
+        (a, b),
+        |c| gemm_i8_scratch_len(a, b, c),
+        |stream, c, scratch| gemm_i8(stream, 1, a, b, 0, c, scratch),
+    )
 }
 
 /// Elements of scratch memory.
