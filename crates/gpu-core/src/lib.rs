@@ -21,6 +21,7 @@ pub mod interop;
 mod launch;
 mod limits;
 pub mod matrix;
+mod named;
 pub mod occupancy;
 #[cfg(any(feature = "cuda", feature = "simulator"))]
 mod order;

@@ -378,29 +378,23 @@ impl<'a, T: Element> From<&'a mut [T]> for ViewMut<'a, T> {
     }
 }
 
-impl<'a, T: Element> From<&'a Vec<T>> for View<'a, T> {
-    fn from(vec: &'a Vec<T>) -> Self {
-        vec.as_slice().into()
-    }
-}
+/// What derefs to a slice becomes a view as that does.
+macro_rules! slices {
+    ($($(const $n:ident)? $source:ty),*) => { $(
+        impl<'a, T: Element $(, const $n: usize)?> From<&'a $source> for View<'a, T> {
+            fn from(source: &'a $source) -> Self {
+                source.as_slice().into()
+            }
+        }
 
-impl<'a, T: Element, const N: usize> From<&'a [T; N]> for View<'a, T> {
-    fn from(array: &'a [T; N]) -> Self {
-        array.as_slice().into()
-    }
+        impl<'a, T: Element $(, const $n: usize)?> From<&'a mut $source> for ViewMut<'a, T> {
+            fn from(source: &'a mut $source) -> Self {
+                source.as_mut_slice().into()
+            }
+        }
+    )* };
 }
-
-impl<'a, T: Element> From<&'a mut Vec<T>> for ViewMut<'a, T> {
-    fn from(vec: &'a mut Vec<T>) -> Self {
-        vec.as_mut_slice().into()
-    }
-}
-
-impl<'a, T: Element, const N: usize> From<&'a mut [T; N]> for ViewMut<'a, T> {
-    fn from(array: &'a mut [T; N]) -> Self {
-        array.as_mut_slice().into()
-    }
-}
+slices!(Vec<T>, const N [T; N]);
 
 impl<'a, T: Element> From<ViewMut<'a, T>> for View<'a, T> {
     fn from(view: ViewMut<'a, T>) -> Self {

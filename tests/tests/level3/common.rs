@@ -35,11 +35,7 @@ pub fn gamma<T: Real>(k: usize) -> f64 {
 }
 
 pub fn layout(rows: usize, columns: usize, order: Order, gap: usize) -> Layout {
-    let layout = match order {
-        Order::RowMajor => Layout::row_major(rows, columns),
-        Order::ColumnMajor => Layout::column_major(rows, columns),
-    };
-    let layout = layout.unwrap();
+    let layout = Layout::new(order, rows, columns).unwrap();
     layout.with_leading_dimension(layout.leading_dimension() + gap).unwrap()
 }
 

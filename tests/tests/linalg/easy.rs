@@ -108,11 +108,7 @@ fn products_with_one_triangle_read_no_other() {
             (Order::ColumnMajor, Triangle::Lower),
             (Order::ColumnMajor, Triangle::Upper),
         ] {
-            let layout = match order {
-                Order::RowMajor => Layout::row_major(n, n),
-                Order::ColumnMajor => Layout::column_major(n, n),
-            };
-            let layout = layout.unwrap().with_leading_dimension(n + 3).unwrap();
+            let layout = Layout::new(order, n, n).unwrap().with_leading_dimension(n + 3).unwrap();
             let mut data = vec![f32::NAN; layout.span()];
             let of = |i: usize, j: usize| number(7, i.max(j) * n + i.min(j));
             for (i, j) in (0..n * n).map(|at| (at / n, at % n)).filter(|&(i, j)| triangle.holds(i, j)) {

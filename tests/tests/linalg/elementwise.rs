@@ -13,11 +13,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 const ALPHA: f32 = -0.7;
 
 fn layout(rows: usize, columns: usize, order: Order, gap: usize) -> Layout {
-    let layout = match order {
-        Order::RowMajor => Layout::row_major(rows, columns),
-        Order::ColumnMajor => Layout::column_major(rows, columns),
-    };
-    let layout = layout.unwrap();
+    let layout = Layout::new(order, rows, columns).unwrap();
     layout.with_leading_dimension(layout.leading_dimension() + gap).unwrap()
 }
 

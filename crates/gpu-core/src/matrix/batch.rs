@@ -93,22 +93,6 @@ impl<'a, T: Element> Batch<'a, T> {
         expect_span("a batch", layout.span()?, data.len())?;
         Ok(Self { data, layout })
     }
-
-    /// How its matrices lie.
-    pub fn layout(&self) -> BatchLayout {
-        self.layout
-    }
-
-    /// Its memory.
-    pub fn data(&self) -> View<'a, T> {
-        self.data
-    }
-
-    /// The transposed matrices: the same memory, nothing is moved.
-    #[must_use]
-    pub fn transposed(self) -> Self {
-        Self { layout: self.layout.transposed(), ..self }
-    }
 }
 
 /// Matrices of one layout at a constant distance, to read and write. A [`MatrixMut`] is a batch of one.
@@ -130,33 +114,9 @@ impl<'a, T: Element> BatchMut<'a, T> {
         expect_span("a batch", layout.span()?, data.len())?;
         Ok(Self { data, layout })
     }
-
-    /// How its matrices lie.
-    pub fn layout(&self) -> BatchLayout {
-        self.layout
-    }
-
-    /// Its memory, to read.
-    pub fn data(&self) -> View<'_, T> {
-        self.data.view()
-    }
-
-    /// Its memory, to write.
-    pub fn data_mut(&mut self) -> ViewMut<'_, T> {
-        self.data.reborrow()
-    }
-
-    /// Its memory, given up.
-    pub fn into_data(self) -> ViewMut<'a, T> {
-        self.data
-    }
-
-    /// The transposed matrices: the same memory, nothing is moved.
-    #[must_use]
-    pub fn transposed(self) -> Self {
-        Self { layout: self.layout.transposed(), ..self }
-    }
 }
+
+accessors!(Batch, BatchMut: BatchLayout);
 
 impl<'a, T: Element> From<Matrix<'a, T>> for Batch<'a, T> {
     fn from(matrix: Matrix<'a, T>) -> Self {

@@ -33,12 +33,27 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// A matrix of this order without gaps.
+    ///
+    /// # Errors
+    /// [`Error::SizeOverflow`] where its length is not a `usize`.
+    ///
+    /// ```
+    /// use gpu_core::{Layout, Order};
+    /// assert_eq!(Layout::new(Order::ColumnMajor, 3, 5)?, Layout::column_major(3, 5)?);
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    pub fn new(order: Order, rows: usize, columns: usize) -> Result<Self> {
+        let layout = Self { rows, columns, order, leading_dimension: 0 };
+        Self { leading_dimension: layout.contiguous(), ..layout }.checked()
+    }
+
     /// A row-major matrix without gaps.
     ///
     /// # Errors
     /// [`Error::SizeOverflow`] where its length is not a `usize`.
     pub fn row_major(rows: usize, columns: usize) -> Result<Self> {
-        Self { rows, columns, order: Order::RowMajor, leading_dimension: columns }.checked()
+        Self::new(Order::RowMajor, rows, columns)
     }
 
     /// A column-major matrix without gaps.
@@ -46,7 +61,21 @@ impl Layout {
     /// # Errors
     /// [`Error::SizeOverflow`] where its length is not a `usize`.
     pub fn column_major(rows: usize, columns: usize) -> Result<Self> {
-        Self { rows, columns, order: Order::ColumnMajor, leading_dimension: rows }.checked()
+        Self::new(Order::ColumnMajor, rows, columns)
+    }
+
+    /// So many rows and columns of the same matrix: of its order, as far apart.
+    ///
+    /// # Errors
+    /// [`Error::LeadingDimension`] where the part is wider than rows, or columns, are apart; [`Error::SizeOverflow`].
+    ///
+    /// ```
+    /// let whole = gpu_core::Layout::row_major(8, 8)?;
+    /// assert_eq!(whole.part(2, 3)?.span(), 8 + 3);
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    pub fn part(self, rows: usize, columns: usize) -> Result<Self> {
+        Self { rows, columns, ..self }.checked()
     }
 
     /// The same matrix with gaps between its rows, or its columns.

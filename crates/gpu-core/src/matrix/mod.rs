@@ -9,6 +9,57 @@
 //! # Ok::<(), gpu_core::Error>(())
 //! ```
 
+/// What views of matrices and of batches have in common.
+macro_rules! accessors {
+    ($Read:ident, $Write:ident: $Layout:ty) => {
+        impl<'a, T: Element> $Read<'a, T> {
+            /// Shape, and how that lies in memory.
+            pub fn layout(&self) -> $Layout {
+                self.layout
+            }
+
+            /// Its memory.
+            pub fn data(&self) -> View<'a, T> {
+                self.data
+            }
+
+            /// Transposed: the same memory, nothing is moved.
+            #[must_use]
+            pub fn transposed(self) -> Self {
+                Self { layout: self.layout.transposed(), ..self }
+            }
+        }
+
+        impl<'a, T: Element> $Write<'a, T> {
+            /// Shape, and how that lies in memory.
+            pub fn layout(&self) -> $Layout {
+                self.layout
+            }
+
+            /// Its memory, to read.
+            pub fn data(&self) -> View<'_, T> {
+                self.data.view()
+            }
+
+            /// Its memory, to write.
+            pub fn data_mut(&mut self) -> ViewMut<'_, T> {
+                self.data.reborrow()
+            }
+
+            /// Its memory, given up.
+            pub fn into_data(self) -> ViewMut<'a, T> {
+                self.data
+            }
+
+            /// Transposed: the same memory, nothing is moved.
+            #[must_use]
+            pub fn transposed(self) -> Self {
+                Self { layout: self.layout.transposed(), ..self }
+            }
+        }
+    };
+}
+
 mod batch;
 mod layout;
 
@@ -41,22 +92,6 @@ impl<'a, T: Element> Matrix<'a, T> {
         expect_span("a matrix", layout.span(), data.len())?;
         Ok(Self { data, layout })
     }
-
-    /// Its shape, and how it lies in memory.
-    pub fn layout(&self) -> Layout {
-        self.layout
-    }
-
-    /// Its memory.
-    pub fn data(&self) -> View<'a, T> {
-        self.data
-    }
-
-    /// The transposed matrix: the same memory, nothing is moved.
-    #[must_use]
-    pub fn transposed(self) -> Self {
-        Self { layout: self.layout.transposed(), ..self }
-    }
 }
 
 /// A matrix in the memory of a device, to read and write. What lies in its gaps is neither read nor written.
@@ -76,33 +111,9 @@ impl<'a, T: Element> MatrixMut<'a, T> {
         expect_span("a matrix", layout.span(), data.len())?;
         Ok(Self { data, layout })
     }
-
-    /// Its shape, and how it lies in memory.
-    pub fn layout(&self) -> Layout {
-        self.layout
-    }
-
-    /// Its memory, to read.
-    pub fn data(&self) -> View<'_, T> {
-        self.data.view()
-    }
-
-    /// Its memory, to write.
-    pub fn data_mut(&mut self) -> ViewMut<'_, T> {
-        self.data.reborrow()
-    }
-
-    /// Its memory, given up.
-    pub fn into_data(self) -> ViewMut<'a, T> {
-        self.data
-    }
-
-    /// The transposed matrix: the same memory, nothing is moved.
-    #[must_use]
-    pub fn transposed(self) -> Self {
-        Self { layout: self.layout.transposed(), ..self }
-    }
 }
+
+accessors!(Matrix, MatrixMut: Layout);
 
 /// A vector is a matrix of one row.
 impl<'a, T: Element> From<View<'a, T>> for Matrix<'a, T> {

@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Stream, View, ViewMut};
 
 use super::factor_inverse::squares;
-use super::{Triangle, all_of, dense, expect_apart};
+use super::{Triangle, all_of, dense, expect_apart, expect_scratch};
 use crate::cpu;
 use crate::error::Error;
 use crate::factor;
@@ -13,13 +13,9 @@ use crate::plan::factor::{Whole, is_whole, solve, solves_whole};
 use crate::reference;
 
 /// The rows of square matrices.
-pub(super) fn expect_square(layout: BatchLayout) -> Result<usize, Error> {
-    let (rows, columns) = layout.matrix.shape();
+pub(super) fn expect_square(layout: impl Into<BatchLayout>) -> Result<usize, Error> {
+    let (rows, columns) = layout.into().matrix.shape();
     if rows == columns { Ok(rows) } else { Err(Error::NotSquare { rows, columns }) }
-}
-
-pub(super) fn expect_scratch(expected: usize, actual: usize) -> Result<(), Error> {
-    if actual < expected { Err(Error::ScratchTooSmall { expected, actual }) } else { Ok(()) }
 }
 
 pub(super) fn expect_info(expected: usize, actual: usize) -> Result<(), Error> {

@@ -2,8 +2,8 @@
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
 
-use super::factor::{expect_same_shape, expect_scratch, expect_square};
-use super::{Diagonal, Triangle, all_of, expect_apart, potrs, potrs_scratch_len};
+use super::factor::{expect_same_shape, expect_square};
+use super::{Diagonal, Triangle, all_of, expect_apart, expect_scratch, potrs, potrs_scratch_len};
 use crate::error::Error;
 use crate::factor;
 use crate::factor::launch::FactorElement;

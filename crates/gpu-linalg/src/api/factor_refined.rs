@@ -60,7 +60,7 @@ pub fn potrs_refined(
     a: Matrix<'_, f64>,
     mut b: MatrixMut<'_, f64>,
 ) -> Result<Refinement, Error> {
-    let n = expect_square(a.layout().into())?;
+    let n = expect_square(a.layout())?;
     let (rows, columns) = b.layout().shape();
     if rows != n {
         return Err(Error::Shapes { expected: (n, columns), actual: (rows, columns) });

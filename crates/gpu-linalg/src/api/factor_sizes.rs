@@ -17,14 +17,6 @@ use crate::plan;
 use crate::plan::factor::{Whole, strides};
 use crate::reference;
 
-/// A square matrix without gaps.
-fn square(n: usize, order: Order) -> Result<Layout, Error> {
-    Ok(match order {
-        Order::RowMajor => Layout::row_major(n, n)?,
-        Order::ColumnMajor => Layout::column_major(n, n)?,
-    })
-}
-
 /// The matrices of a batch of which matrix `number` has as many elements as `len` says.
 fn split<T>(mut all: &mut [T], count: usize, len: impl Fn(usize) -> usize) -> Vec<&mut [T]> {
     let one = |number| {
@@ -75,7 +67,7 @@ pub fn potrf_sizes<'a, 'i, T: FactorElement>(
     if let (Some(a), Some(info)) = (a.as_mut_slice(), info.as_mut_slice()) {
         let matrices = split(a, sizes.count(), |number| sizes.sizes()[number].pow(2));
         return matrices.into_par_iter().zip(info).zip(sizes.sizes()).try_for_each(|((a, info), &n)| {
-            let layout = BatchLayout::from(square(n, order)?);
+            let layout = BatchLayout::from(Layout::new(order, n, n)?);
             cpu::factor::potrf(triangle, None, (a, layout), std::slice::from_mut(info));
             Ok(())
         });
@@ -97,7 +89,7 @@ pub fn potrf_sizes<'a, 'i, T: FactorElement>(
 
 /// A batch whose table says where its matrices lie.
 fn rows_contiguous(triangle: Triangle, order: Order, count: usize) -> Result<Batch, Error> {
-    let (row, _) = strides(triangle, square(2, order)?);
+    let (row, _) = strides(triangle, Layout::new(order, 2, 2)?);
     let row = u64::from(row == 1);
     let count = plan::extent("the number of matrices", count)?;
     Ok(Batch { row, to_row: row, count, ..Batch::default() })
@@ -154,11 +146,8 @@ pub fn potrs_sizes<'l, 'b, T: FactorElement>(
         return solutions.into_par_iter().enumerate().try_for_each(|(number, b)| {
             let n = sizes.sizes()[number];
             let l = &l[sizes.first(number)..sizes.first(number + 1)];
-            let layout = match b_order {
-                Order::RowMajor => Layout::row_major(n, count)?,
-                Order::ColumnMajor => Layout::column_major(n, count)?,
-            };
-            reference::potrs(triangle, (l, square(n, order)?.into()), (b, layout.into()));
+            let layout = Layout::new(b_order, n, count)?;
+            reference::potrs(triangle, (l, Layout::new(order, n, n)?.into()), (b, layout.into()));
             Ok(())
         });
     }

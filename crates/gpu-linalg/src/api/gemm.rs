@@ -2,7 +2,7 @@
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
 
-use super::{Triangle, expect_apart, gemv, in_own_buffer};
+use super::{Triangle, expect_apart, expect_scratch, gemv, in_own_buffer};
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
@@ -84,9 +84,7 @@ pub(crate) fn expect_product<T: RealElement>(
     (scratch, expected): (&ViewMut<'_, T>, usize),
 ) -> Result<(), Error> {
     expect_batches([a.layout(), b.layout(), c.layout()])?;
-    if scratch.len() < expected {
-        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
-    }
+    expect_scratch(expected, scratch.len())?;
     stream.expect("scratch memory of a product", scratch.device())?;
     expect_memory(stream, a.data(), b.data(), &c.data_mut())
 }

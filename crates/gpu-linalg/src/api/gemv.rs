@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_std::float::Float;
 
-use super::expect_apart;
+use super::expect_vectors;
 use crate::cpu;
 use crate::error::Error;
 use crate::launch::{self, Element};
@@ -50,21 +50,8 @@ where
     T::Sum: gpu_core::Element,
 {
     let (x, mut y, scratch) = (x.into(), y.into(), scratch.into());
-    let (rows, columns) = a.layout().shape();
-    if x.len() != columns || y.len() != rows {
-        return Err(Error::VectorLengths { rows, columns, x: x.len(), y: y.len() });
-    }
-    let expected = gemv_scratch_len::<T>(a.layout())?;
-    if scratch.len() < expected {
-        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
-    }
-    stream.expect("matrix of a product", a.data().device())?;
-    stream.expect("vector of a product", x.device())?;
-    stream.expect("output of a product", y.device())?;
-    stream.expect("scratch memory of a product", scratch.device())?;
-    expect_apart(&y, "A", &a.data())?;
-    expect_apart(&y, "x", &x)?;
-    if rows == 0 {
+    expect_vectors(stream, a, &x, &y, (&scratch, gemv_scratch_len::<T>(a.layout())?))?;
+    if y.is_empty() {
         return Ok(());
     }
     if let (Some(a_data), Some(x), Some(y)) = (a.data().as_slice(), x.as_slice(), y.as_mut_slice()) {

@@ -48,15 +48,12 @@ use gpu_core::{Buffer, Element, Stream, View, ViewMut};
 
 use crate::error::Error;
 use crate::level3::{self, TriangleElement};
-use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Order};
+use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
 
 /// As many matrices of this shape and order without gaps, one after the other.
 fn dense(layout: BatchLayout) -> Result<BatchLayout, Error> {
     let (rows, columns) = layout.matrix.shape();
-    let matrix = match layout.matrix.order() {
-        Order::RowMajor => Layout::row_major(rows, columns)?,
-        Order::ColumnMajor => Layout::column_major(rows, columns)?,
-    };
+    let matrix = Layout::new(layout.matrix.order(), rows, columns)?;
     Ok(BatchLayout::new(matrix, layout.count, matrix.span())?)
 }
 
@@ -95,6 +92,33 @@ fn copied<T: TriangleElement>(
         level3::copy(stream, from, all_of(&mut copies, to)?)?;
     }
     Ok(copies)
+}
+
+/// Refuses scratch memory of fewer elements than are needed.
+fn expect_scratch(expected: usize, actual: usize) -> Result<(), Error> {
+    if actual < expected { Err(Error::ScratchTooSmall { expected, actual }) } else { Ok(()) }
+}
+
+/// That `y = A · x` or the like is one of a matrix and vectors that fit, on the stream's device, with as many elements
+/// of scratch memory, and the output apart from what is read.
+fn expect_vectors<T: Element, S: Element>(
+    stream: &Stream,
+    a: Matrix<'_, T>,
+    x: &View<'_, T>,
+    y: &ViewMut<'_, T>,
+    (scratch, expected): (&ViewMut<'_, S>, usize),
+) -> Result<(), Error> {
+    let (rows, columns) = a.layout().shape();
+    if x.len() != columns || y.len() != rows {
+        return Err(Error::VectorLengths { rows, columns, x: x.len(), y: y.len() });
+    }
+    expect_scratch(expected, scratch.len())?;
+    stream.expect("matrix of a product", a.data().device())?;
+    stream.expect("vector of a product", x.device())?;
+    stream.expect("output of a product", y.device())?;
+    stream.expect("scratch memory of a product", scratch.device())?;
+    expect_apart(y, "A", &a.data())?;
+    expect_apart(y, "x", x)
 }
 
 /// Refuses an output that shares memory with `input`. Borrows rule it out, but for memory that was taken over from

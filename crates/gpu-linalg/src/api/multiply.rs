@@ -2,8 +2,11 @@
 
 use gpu_core::{Buffer, Stream, ViewMut};
 
+use super::gemm::expect_memory;
 use super::solve::{Side, expect_shapes};
-use super::{Diagonal, Triangle, all_of, copied, dense, expect_apart, gemm, gemm_scratch_len};
+use super::{
+    Diagonal, Triangle, all_of, copied, dense, expect_apart, expect_scratch, gemm, gemm_scratch_len,
+};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{OnLeft, TriangleElement, copy, part, part_mut, rows_of, spread, take, temporary, whole};
@@ -50,10 +53,7 @@ pub fn trmm<'a, 'b, 's, T: TriangleElement>(
 ) -> Result<(), Error> {
     let (a, mut b, scratch) = (a.into(), b.into(), scratch.into());
     expect_shapes(side, a.layout(), b.layout())?;
-    let expected = trmm_scratch_len::<T>(side, b.layout())?;
-    if scratch.len() < expected {
-        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
-    }
+    expect_scratch(trmm_scratch_len::<T>(side, b.layout())?, scratch.len())?;
     stream.expect("triangle of a product", a.data().device())?;
     stream.expect("other factor of a product", b.data().device())?;
     stream.expect("scratch memory of a product", scratch.device())?;
@@ -176,16 +176,9 @@ pub fn symm<'a, 'b, 'c, 's, T: TriangleElement>(
     if counts[1] != counts[2] {
         return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
     }
-    let expected = symm_scratch_len::<T>(side, c.layout())?;
-    if scratch.len() < expected {
-        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
-    }
-    stream.expect("symmetric factor of a product", a.data().device())?;
-    stream.expect("other factor of a product", b.data().device())?;
-    stream.expect("output of a product", c.data().device())?;
+    expect_scratch(symm_scratch_len::<T>(side, c.layout())?, scratch.len())?;
     stream.expect("scratch memory of a product", scratch.device())?;
-    expect_apart(&c.data_mut(), "A", &a.data())?;
-    expect_apart(&c.data_mut(), "B", &b.data())?;
+    expect_memory(stream, a.data(), b.data(), &c.data_mut())?;
     if c.layout().is_empty() {
         return Ok(());
     }

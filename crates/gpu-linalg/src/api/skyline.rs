@@ -2,8 +2,7 @@
 
 use gpu_core::{Buffer, Device, Resources, Stream, ViewMut, Visitor};
 
-use super::factor::expect_scratch;
-use super::{Triangle, expect_positive_definite};
+use super::{Triangle, expect_positive_definite, expect_scratch};
 use crate::cpu;
 use crate::error::Error;
 use crate::factor::{FactorElement, tiled};

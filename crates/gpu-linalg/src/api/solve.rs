@@ -1,6 +1,6 @@
 //! Systems with a triangular matrix.
 
-use super::{Diagonal, Triangle, all_of, copied, dense, expect_apart, gemm};
+use super::{Diagonal, Triangle, all_of, copied, dense, expect_apart, expect_scratch, gemm};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{Needs, OnLeft, TriangleElement, part, system, take};
@@ -123,9 +123,7 @@ pub(crate) fn expect_system<T: TriangleElement>(
     if info.len() != b.layout().count {
         return Err(Error::InfoLength { expected: b.layout().count, actual: info.len() });
     }
-    if scratch.len() < expected {
-        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
-    }
+    expect_scratch(expected, scratch.len())?;
     stream.expect("matrix of a system", a.data().device())?;
     stream.expect("right-hand side of a system", b.data().device())?;
     stream.expect("information on a system", info.device())?;

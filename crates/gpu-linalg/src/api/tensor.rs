@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Capability, Stream, ViewMut};
 
 use super::gemm::{by_vector, expect_batches, expect_memory, expect_product};
-use super::{Epilogue, expect_apart, in_own_buffer};
+use super::{Epilogue, expect_apart, expect_scratch, in_own_buffer};
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
 use crate::plan::gemm::{AsVector, vector_scratch_len};
@@ -417,9 +417,7 @@ fn product<T: Kernels, C: gpu_core::Element>(
     expect_memory(stream, a.data(), b.data(), &c.data_mut())?;
     stream.expect("scratch memory of a product", scratch.device())?;
     let expected = needed(choice, (a, b), c.layout())?;
-    if scratch.len() < expected {
-        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
-    }
+    expect_scratch(expected, scratch.len())?;
     if expected > 0 {
         expect_apart(&scratch, "A", &a.data())?;
         expect_apart(&scratch, "B", &b.data())?;

@@ -2,10 +2,11 @@
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
 
-use super::expect_apart;
+use super::factor::expect_square;
+use super::{expect_apart, expect_scratch, expect_vectors};
 use crate::error::Error;
 use crate::launch::{self, RealElement};
-use crate::matrix::{Layout, Matrix};
+use crate::matrix::Matrix;
 use crate::plan::triangle::{Other, Plan, scratch_len};
 use crate::reference;
 
@@ -54,16 +55,6 @@ pub enum Diagonal {
     Unit,
 }
 
-/// The rows of a square matrix whose scratch memory suffices.
-fn expect_square(layout: Layout, scratch: usize) -> Result<(), Error> {
-    let (rows, columns) = layout.shape();
-    if rows != columns {
-        return Err(Error::NotSquare { rows, columns });
-    }
-    let expected = scratch_len(rows)?;
-    if scratch < expected { Err(Error::ScratchTooSmall { expected, actual: scratch }) } else { Ok(()) }
-}
-
 /// `y = alpha · A · x + beta · y` on `stream`, A being symmetric: only its `triangle` is read.
 ///
 /// A is n × n, row- or column-major with any leading dimension; `x` and `y` have n elements. Where `beta` is zero `y`
@@ -100,18 +91,9 @@ pub fn symv<'x, 'y, 's, T: RealElement>(
     scratch: impl Into<ViewMut<'s, T>>,
 ) -> Result<(), Error> {
     let (x, mut y, scratch) = (x.into(), y.into(), scratch.into());
-    expect_square(a.layout(), scratch.len())?;
-    let (rows, columns) = a.layout().shape();
-    if x.len() != columns || y.len() != rows {
-        return Err(Error::VectorLengths { rows, columns, x: x.len(), y: y.len() });
-    }
-    stream.expect("matrix of a product", a.data().device())?;
-    stream.expect("vector of a product", x.device())?;
-    stream.expect("output of a product", y.device())?;
-    stream.expect("scratch memory of a product", scratch.device())?;
-    expect_apart(&y, "A", &a.data())?;
-    expect_apart(&y, "x", &x)?;
-    if rows == 0 {
+    let n = expect_square(a.layout())?;
+    expect_vectors(stream, a, &x, &y, (&scratch, scratch_len(n)?))?;
+    if n == 0 {
         return Ok(());
     }
     if let (Some(data), Some(x), Some(y)) = (a.data().as_slice(), x.as_slice(), y.as_mut_slice()) {
@@ -162,16 +144,16 @@ pub fn trmv<'x, 's, T: RealElement>(
     scratch: impl Into<ViewMut<'s, T>>,
 ) -> Result<(), Error> {
     let (mut x, scratch) = (x.into(), scratch.into());
-    expect_square(a.layout(), scratch.len())?;
-    let (rows, columns) = a.layout().shape();
-    if x.len() != rows {
-        return Err(Error::VectorLengths { rows, columns, x: x.len(), y: x.len() });
+    let n = expect_square(a.layout())?;
+    if x.len() != n {
+        return Err(Error::VectorLengths { rows: n, columns: n, x: x.len(), y: x.len() });
     }
+    expect_scratch(scratch_len(n)?, scratch.len())?;
     stream.expect("matrix of a product", a.data().device())?;
     stream.expect("vector of a product", x.device())?;
     stream.expect("scratch memory of a product", scratch.device())?;
     expect_apart(&x, "A", &a.data())?;
-    if rows == 0 {
+    if n == 0 {
         return Ok(());
     }
     if let (Some(data), Some(x)) = (a.data().as_slice(), x.as_mut_slice()) {

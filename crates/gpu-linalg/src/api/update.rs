@@ -2,8 +2,8 @@
 
 use gpu_core::{Buffer, Stream, ViewMut};
 
-use super::gemm::{How, product};
-use super::{Diagonal, Triangle, all_of, dense, expect_apart};
+use super::gemm::{How, expect_memory, product};
+use super::{Diagonal, Triangle, all_of, dense, expect_scratch};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{TriangleElement, spread};
@@ -124,16 +124,9 @@ fn update<T: TriangleElement>(
     if counts[0] != counts[2] || counts[1] != counts[2] {
         return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
     }
-    let expected = syrk_scratch_len::<T>(of_a.1, c.layout());
-    if scratch.len() < expected {
-        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
-    }
-    stream.expect("first factor of an update", a.data().device())?;
-    stream.expect("second factor of an update", b.data().device())?;
-    stream.expect("output of an update", c.data().device())?;
-    stream.expect("scratch memory of an update", scratch.device())?;
-    expect_apart(&c.data_mut(), "A", &a.data())?;
-    expect_apart(&c.data_mut(), "B", &b.data())?;
+    expect_scratch(syrk_scratch_len::<T>(of_a.1, c.layout()), scratch.len())?;
+    stream.expect("scratch memory of a product", scratch.device())?;
+    expect_memory(stream, a.data(), b.data(), &c.data_mut())?;
     if c.layout().is_empty() {
         return Ok(());
     }

@@ -129,11 +129,7 @@ mod tests {
 
     /// The packed copy of a matrix whose elements are their row and column, element by element.
     fn check([n, least]: [usize; 2], ks: Range<usize>, columns: Range<usize>, order: Order) {
-        let layout = match order {
-            Order::RowMajor => Layout::row_major(40, 70),
-            Order::ColumnMajor => Layout::column_major(40, 70),
-        };
-        let layout = layout.expect("it is small");
+        let layout = Layout::new(order, 40, 70).expect("it is small");
         let layout = layout.with_leading_dimension(layout.leading_dimension() + 3).expect("it is small");
         let mut matrix = vec![f64::NAN; layout.span()];
         for row in 0..40 {

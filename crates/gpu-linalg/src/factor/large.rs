@@ -9,7 +9,7 @@ use super::launch::{self, FactorElement};
 use crate::api::{How, Triangle, product};
 use crate::cpu;
 use crate::error::Error;
-use crate::matrix::{BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order};
+use crate::matrix::{BatchLayout, BatchMut, Layout, Matrix, MatrixMut};
 use crate::plan::factor::{self as plan, STEP, Whole, leading};
 use crate::plan::gemm::Sums;
 
@@ -49,11 +49,7 @@ fn part<T: FactorElement>(
     (row, column): (usize, usize),
     (rows, columns): (usize, usize),
 ) -> Result<Matrix<'_, T>, Error> {
-    let layout = match a.layout().order() {
-        Order::RowMajor => Layout::row_major(rows, columns)?,
-        Order::ColumnMajor => Layout::column_major(rows, columns)?,
-    };
-    let layout = layout.with_leading_dimension(a.layout().leading_dimension())?;
+    let layout = a.layout().part(rows, columns)?;
     let start = a.layout().index(row, column);
     Ok(Matrix::new(a.data().slice(start..start + layout.span()), layout)?)
 }
@@ -191,14 +187,12 @@ fn apart<T: FactorElement>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::Order;
 
     /// Older devices, and such as have little shared memory, get the same bits.
     fn check<T: FactorElement + From<f32> + Into<f64>>(n: usize, order: Order, triangle: Triangle) {
         let device = gpu_core::Device::simulator();
-        let layout = match order {
-            Order::RowMajor => Layout::row_major(n, n).unwrap(),
-            Order::ColumnMajor => Layout::column_major(n, n).unwrap(),
-        };
+        let layout = Layout::new(order, n, n).unwrap();
         // Symmetric, so that orders and triangles are of one matrix.
         let element = |at: usize| {
             let (i, j) = ((at % n).max(at / n), (at % n).min(at / n));

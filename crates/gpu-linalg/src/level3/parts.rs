@@ -6,16 +6,7 @@ use gpu_core::ViewMut;
 
 use crate::error::Error;
 use crate::launch::RealElement;
-use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Order};
-
-/// A matrix of the order and leading dimension of another.
-fn like(of: Layout, rows: usize, columns: usize) -> Result<Layout, Error> {
-    let layout = match of.order() {
-        Order::RowMajor => Layout::row_major(rows, columns),
-        Order::ColumnMajor => Layout::column_major(rows, columns),
-    };
-    Ok(layout?.with_leading_dimension(of.leading_dimension())?)
-}
+use crate::matrix::{Batch, BatchLayout, BatchMut, Layout};
 
 /// The place of a part: of a batch the same one of every matrix.
 fn place(
@@ -23,14 +14,14 @@ fn place(
     rows: Range<usize>,
     columns: Range<usize>,
 ) -> Result<(Range<usize>, BatchLayout), Error> {
-    let layout = BatchLayout { matrix: like(of.matrix, rows.len(), columns.len())?, ..of };
+    let layout = BatchLayout { matrix: of.matrix.part(rows.len(), columns.len())?, ..of };
     let start = if layout.matrix.is_empty() { 0 } else { of.matrix.index(rows.start, columns.start) };
     Ok((start..start + layout.span()?, layout))
 }
 
 /// The layout of some rows of every matrix.
 pub(crate) fn rows_of(of: BatchLayout, rows: usize) -> Result<BatchLayout, Error> {
-    Ok(BatchLayout { matrix: like(of.matrix, rows, of.matrix.columns())?, ..of })
+    Ok(BatchLayout { matrix: of.matrix.part(rows, of.matrix.columns())?, ..of })
 }
 
 /// Some rows and columns of every matrix.
@@ -63,11 +54,7 @@ pub(crate) fn temporary(of: BatchLayout) -> Result<BatchLayout, Error> {
     let contiguous = of.matrix.contiguous();
     let leading = if contiguous < 32 { contiguous } else { contiguous.next_multiple_of(4) };
     let (rows, columns) = of.matrix.shape();
-    let matrix = match of.matrix.order() {
-        Order::RowMajor => Layout::row_major(rows, columns),
-        Order::ColumnMajor => Layout::column_major(rows, columns),
-    };
-    let matrix = matrix?.with_leading_dimension(leading)?;
+    let matrix = Layout::new(of.matrix.order(), rows, columns)?.with_leading_dimension(leading)?;
     Ok(BatchLayout::new(matrix, of.count, leading * matrix.lines())?)
 }
 

@@ -124,10 +124,7 @@ impl Pack {
 /// The same matrices in this order, with lines that begin at multiples of [`ALIGNMENT`] and no other gaps.
 fn packed(factor: BatchLayout, order: Order, bytes: usize) -> Result<BatchLayout, Error> {
     let (rows, columns) = factor.matrix.shape();
-    let matrix = match order {
-        Order::RowMajor => Layout::row_major(rows, columns),
-        Order::ColumnMajor => Layout::column_major(rows, columns),
-    }?;
+    let matrix = Layout::new(order, rows, columns)?;
     let leading = matrix.contiguous().next_multiple_of(ALIGNMENT / bytes);
     let matrix = matrix.with_leading_dimension(leading)?;
     let packed = BatchLayout::new(matrix, factor.count, leading * matrix.lines())?;

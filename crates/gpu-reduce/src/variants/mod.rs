@@ -110,48 +110,21 @@ pub enum Variant {
     FinalShared,
 }
 
+gpu_core::named! {
+    Variant in "gpu_reduce::variants", "All of them, in the order of the literature.";
+    Divergent = "divergent",
+    Strided = "strided",
+    Sequential = "sequential",
+    FirstAdd = "first_add",
+    LastWarp = "last_warp",
+    FirstAddLastWarp = "first_add_last_warp",
+    Unrolled = "unrolled",
+    Several = "several",
+    FinalGlobal = "final_global",
+    FinalShared = "final_shared",
+}
+
 impl Variant {
-    /// All of them, in the order of the literature.
-    pub const ALL: [Self; 10] = [
-        Self::Divergent,
-        Self::Strided,
-        Self::Sequential,
-        Self::FirstAdd,
-        Self::LastWarp,
-        Self::FirstAddLastWarp,
-        Self::Unrolled,
-        Self::Several,
-        Self::FinalGlobal,
-        Self::FinalShared,
-    ];
-
-    /// What it is called.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Divergent => "divergent",
-            Self::Strided => "strided",
-            Self::Sequential => "sequential",
-            Self::FirstAdd => "first_add",
-            Self::LastWarp => "last_warp",
-            Self::FirstAddLastWarp => "first_add_last_warp",
-            Self::Unrolled => "unrolled",
-            Self::Several => "several",
-            Self::FinalGlobal => "final_global",
-            Self::FinalShared => "final_shared",
-        }
-    }
-
-    /// The variant of a name.
-    ///
-    /// ```
-    /// use gpu_reduce::variants::Variant;
-    /// assert_eq!(Variant::by_name("first_add"), Some(Variant::FirstAdd));
-    /// assert_eq!(Variant::by_name("fast"), None);
-    /// ```
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|variant| variant.name() == name)
-    }
-
     /// How many blocks one launch on `len` elements has: as many partial results it leaves.
     pub const fn blocks(self, len: usize) -> usize {
         let block = BLOCK as usize;
@@ -196,13 +169,6 @@ impl Variant {
             Self::FinalGlobal => 0,
             _ => kernels::shared_bytes::<T>(),
         })
-    }
-}
-
-/// Its name.
-impl core::fmt::Display for Variant {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.pad(self.name())
     }
 }
 
@@ -257,14 +223,6 @@ pub fn sum_with<'a, 'b, 'c, T: Value>(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_unique_and_found() {
-        for variant in Variant::ALL {
-            assert_eq!(Variant::by_name(&variant.to_string()), Some(variant));
-        }
-        assert_eq!(Variant::by_name("nothing"), None);
-    }
 
     #[test]
     fn launches_end_with_one_block_and_scratch_holds_what_they_leave() {

@@ -68,42 +68,18 @@ pub enum Variant {
     LookBack,
 }
 
+gpu_core::named! {
+    Variant in "gpu_scan::variants", "All of them, in the order of the literature.";
+    HillisSteele = "hillis_steele",
+    Blelloch = "blelloch",
+    Recursive = "recursive",
+    RecursivePadded = "recursive_padded",
+    SumAll = "sum_all",
+    ReduceThenScan = "reduce_then_scan",
+    LookBack = "look_back",
+}
+
 impl Variant {
-    /// All of them, in the order of the literature.
-    pub const ALL: [Self; 7] = [
-        Self::HillisSteele,
-        Self::Blelloch,
-        Self::Recursive,
-        Self::RecursivePadded,
-        Self::SumAll,
-        Self::ReduceThenScan,
-        Self::LookBack,
-    ];
-
-    /// What it is called.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::HillisSteele => "hillis_steele",
-            Self::Blelloch => "blelloch",
-            Self::Recursive => "recursive",
-            Self::RecursivePadded => "recursive_padded",
-            Self::SumAll => "sum_all",
-            Self::ReduceThenScan => "reduce_then_scan",
-            Self::LookBack => "look_back",
-        }
-    }
-
-    /// The variant of a name.
-    ///
-    /// ```
-    /// use gpu_scan::variants::Variant;
-    /// assert_eq!(Variant::by_name("look_back"), Some(Variant::LookBack));
-    /// assert_eq!(Variant::by_name("fast"), None);
-    /// ```
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|variant| variant.name() == name)
-    }
-
     /// The lengths of the arrays that the recursion scans: the array, its tiles' totals, …; the last is one tile or
     /// none.
     fn levels(len: usize) -> impl Iterator<Item = usize> {
@@ -126,13 +102,6 @@ impl Variant {
 /// Tiles of an array.
 fn tiles(len: usize) -> usize {
     len.div_ceil(TILE as usize)
-}
-
-/// Its name.
-impl core::fmt::Display for Variant {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 /// Writes the inclusive sums of `input` to `output`, on `stream`, as `variant` does it: slower than
@@ -192,14 +161,6 @@ pub fn sum_with<'a, 'b, 'c>(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_unique_and_found() {
-        for variant in Variant::ALL {
-            assert_eq!(Variant::by_name(&variant.to_string()), Some(variant));
-        }
-        assert_eq!(Variant::by_name("nothing"), None);
-    }
 
     #[test]
     fn scratch_holds_the_totals_of_every_level() {

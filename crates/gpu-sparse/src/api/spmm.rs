@@ -1,6 +1,6 @@
 //! Products of a matrix and a dense one.
 
-use gpu_core::{Matrix, MatrixMut, Stream};
+use gpu_core::{Layout, Matrix, MatrixMut, Stream};
 use gpu_sparse_kernels::spmm::Product;
 
 use super::{Spmv, expect_apart, strides};
@@ -8,6 +8,17 @@ use crate::error::Error;
 use crate::launch::{self, Element};
 use crate::plan::spmv::columns_lanes;
 use crate::reference;
+
+/// Refuses a B or a C that is not of the product with such a matrix.
+pub(super) fn expect_shapes((rows, columns): (usize, usize), b: Layout, c: Layout) -> Result<(), Error> {
+    for (what, actual, rows) in [("B", b.shape(), columns), ("C", c.shape(), rows)] {
+        let expected = (rows, c.columns());
+        if actual != expected {
+            return Err(Error::Shape { what, expected, actual });
+        }
+    }
+    Ok(())
+}
 
 impl<T: Element> Spmv<'_, T> {
     /// `C = alpha · A · B + beta · C`, on `stream`: B of a few columns, each with the bits that [`Spmv::run`] gives it.
@@ -47,12 +58,7 @@ impl<T: Element> Spmv<'_, T> {
         let (b, mut c): (Matrix<'_, T>, MatrixMut<'_, T>) = (b.into(), c.into());
         let (b_layout, c_layout) = (b.layout(), c.layout());
         let count = c_layout.columns();
-        let shapes = [("B", b_layout.shape(), a.columns), ("C", c_layout.shape(), a.rows)];
-        for (what, actual, rows) in shapes {
-            if actual != (rows, count) {
-                return Err(Error::Shape { what, expected: (rows, count), actual });
-            }
-        }
+        expect_shapes((a.rows, a.columns), b_layout, c_layout)?;
         let limit = (1 << 20) - 16;
         if count > limit {
             return Err(Error::TooLarge { what: "columns of B", actual: count, limit });

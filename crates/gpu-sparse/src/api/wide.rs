@@ -2,6 +2,7 @@
 
 use gpu_core::{Matrix, MatrixMut, Resources, Stream, View, ViewMut, Visitor};
 
+use super::spmm::expect_shapes;
 use super::{Spmv, expect_apart};
 use crate::error::Error;
 use crate::launch::Element;
@@ -78,36 +79,20 @@ impl<'a, T: Element> WideSpmv<'a, T> {
     ) -> Result<(), Error> {
         let (b, mut c): (Matrix<'_, T>, MatrixMut<'_, T>) = (b.into(), c.into());
         let (layout, count) = (c.layout(), c.layout().columns());
-        for (what, actual, rows) in
-            [("B", b.layout().shape(), self.columns), ("C", layout.shape(), self.rows)]
-        {
-            if actual != (rows, count) {
-                return Err(Error::Shape { what, expected: (rows, count), actual });
-            }
-        }
+        expect_shapes((self.rows, self.columns), b.layout(), layout)?;
         expect_apart(&c.data_mut(), "B", &b.data())?;
         for (first, product) in &mut self.panels {
             let rows = product.statistics().rows as usize;
             if rows == 0 || count == 0 {
                 continue;
             }
-            let of_panel = panel_layout(layout, rows)?;
+            let of_panel = layout.part(rows, count)?;
             let start = layout.index(*first, 0);
             let data = c.data_mut().into_slice(start..start + of_panel.span());
             product.run_many(stream, alpha, b, beta, MatrixMut::new(data, of_panel)?)?;
         }
         Ok(())
     }
-}
-
-/// Some rows of a matrix.
-fn panel_layout(layout: gpu_core::Layout, rows: usize) -> Result<gpu_core::Layout, Error> {
-    let columns = layout.columns();
-    let dense = match layout.order() {
-        gpu_core::Order::RowMajor => gpu_core::Layout::row_major(rows, columns)?,
-        gpu_core::Order::ColumnMajor => gpu_core::Layout::column_major(rows, columns)?,
-    };
-    Ok(dense.with_leading_dimension(layout.leading_dimension())?)
 }
 
 // SAFETY: as of `Spmv`.

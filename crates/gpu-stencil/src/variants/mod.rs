@@ -40,25 +40,15 @@ pub enum BlurVariant {
     Constant,
 }
 
+gpu_core::named! {
+    BlurVariant in "gpu_stencil::variants", "All of them, in the order of the textbook.";
+    Global = "global",
+    Shared = "shared",
+    ReadOnly = "read_only",
+    Constant = "constant",
+}
+
 impl BlurVariant {
-    /// All of them, in the order of the textbook.
-    pub const ALL: [Self; 4] = [Self::Global, Self::Shared, Self::ReadOnly, Self::Constant];
-
-    /// Its name: `global`, `shared`, `read_only`, `constant`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Global => "global",
-            Self::Shared => "shared",
-            Self::ReadOnly => "read_only",
-            Self::Constant => "constant",
-        }
-    }
-
-    /// The variant of this name.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|variant| variant.name() == name)
-    }
-
     /// The launch for an image of `rows` × `columns` pixels: blocks of 32 × 32 threads.
     pub fn launch_config(self, rows: u32, columns: u32, radius: u32) -> LaunchConfig {
         let shared_bytes = if self == Self::Global { 0 } else { kernels::blur_shared_bytes(radius) };

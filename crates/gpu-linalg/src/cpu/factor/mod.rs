@@ -170,10 +170,7 @@ mod values {
 
     /// A positive definite matrix in memory, with something else in the other triangle and in the gaps.
     pub fn matrix<T: Root>(of: fn(f64) -> T, n: usize, order: Order, gap: usize) -> (Vec<T>, Layout) {
-        let layout = match order {
-            Order::RowMajor => Layout::row_major(n, n),
-            Order::ColumnMajor => Layout::column_major(n, n),
-        };
+        let layout = Layout::new(order, n, n);
         let layout = layout.and_then(|layout| layout.with_leading_dimension(n.max(1) + gap));
         let layout = layout.expect("it is small");
         let hash = |at: usize| (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;

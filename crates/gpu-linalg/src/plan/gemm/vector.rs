@@ -58,11 +58,8 @@ pub fn scratch_len<T: RealElement>(k: usize, c: BatchLayout) -> usize {
     [Order::RowMajor, Order::ColumnMajor]
         .into_iter()
         .filter_map(|order| {
-            let layout = match order {
-                Order::RowMajor => Layout::row_major(m.max(n), k),
-                Order::ColumnMajor => Layout::column_major(m.max(n), k),
-            };
-            Some(gemv::Plan::new::<T>(layout.ok()?, 0, 0, true).ok()?.scratch_len())
+            let layout = Layout::new(order, m.max(n), k).ok()?;
+            Some(gemv::Plan::new::<T>(layout, 0, 0, true).ok()?.scratch_len())
         })
         .max()
         .unwrap_or(0)

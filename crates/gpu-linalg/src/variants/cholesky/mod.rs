@@ -58,22 +58,14 @@ pub enum CholeskyVariant {
     Own,
 }
 
-impl CholeskyVariant {
-    /// All of them, in the order of the textbook.
-    pub const ALL: [Self; 6] =
-        [Self::Sequential, Self::Blocked, Self::Tiles, Self::Blocks, Self::Structured, Self::Own];
-
-    /// Its name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sequential => "sequential",
-            Self::Blocked => "blocked",
-            Self::Tiles => "tiles",
-            Self::Blocks => "blocks",
-            Self::Structured => "structured",
-            Self::Own => "own kernels",
-        }
-    }
+gpu_core::named! {
+    CholeskyVariant in "gpu_linalg::variants::cholesky", "All of them, in the order of the textbook.";
+    Sequential = "sequential",
+    Blocked = "blocked",
+    Tiles = "tiles",
+    Blocks = "blocks",
+    Structured = "structured",
+    Own = "own kernels",
 }
 
 /// How often a factorisation called what: the rows of the thesis' table 9.1.

@@ -39,18 +39,11 @@ pub enum Memory {
     Shared,
 }
 
-impl Memory {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Global, Self::Constant, Self::Shared];
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Global => "global",
-            Self::Constant => "constant",
-            Self::Shared => "shared",
-        }
-    }
+gpu_core::named! {
+    Memory in "gpu_stencil::signal::variants", "All of them.";
+    Global = "global",
+    Constant = "constant",
+    Shared = "shared",
 }
 
 /// Where the sum of an output's products is while it grows.
