@@ -110,6 +110,40 @@ impl Room {
 /// The thread's vectors of `V` elements in `N` words each. Beyond the tile's elements is what is in `fill`.
 ///
 /// `exchange` is space for a row of the warp, and `room` that where the vectors will wait.
+///
+/// ```
+/// use gpu_collective::vector::{Extent, Places, Room, load, store_row, store_vector};
+/// use gpu_std::prelude::*;
+///
+/// /// Copies up to 256 bytes: a warp, a vector of 4 in a row and lane, 2 rows.
+/// #[kernel]
+/// pub fn copy_bytes(bytes: Global<u8>, copy: GlobalMut<u8>, left: u32) {
+///     let memory = shared::dynamic().array::<u32>(96);
+///     let (exchange, lane) = (memory, warp::lane_id());
+///     let room = Room { first: memory.offset(32 + lane), step: 32 };
+///     let extent = Extent { left, is_complete: left == 256, is_aligned: true };
+///     let from = Places::new(lane, 1, 4, 2, false);
+///     let vectors: [[u32; 1]; 2] = load::<u8, 4, 1, 2>(bytes, from, extent, [0], exchange, room);
+///     for row in 0..2 {
+///         if from.has_vectors(row, 4, extent) {
+///             store_vector::<u8, 4, 1>(copy, from, row, vectors[row as usize]);
+///         } else if from.has_elements(row, 4, extent) {
+///             store_row::<u8, 4, 1>(copy, from, row, vectors[row as usize], extent, exchange, lane);
+///         }
+///     }
+/// }
+/// # use gpu_std::launch::LaunchConfig;
+/// # let device = gpu_core::Device::simulator();
+/// # for left in [256, 255, 130, 3] {
+/// #     let input: Vec<u8> = (0..left).map(|i| i as u8).collect();
+/// #     let (bytes, mut copy) = (device.upload(&input)?, device.zeroed::<u8>(256)?);
+/// #     let (from, to) = (bytes.view().as_global(), copy.view_mut().as_global_mut());
+/// #     let config = LaunchConfig::linear(1, 32).shared(384);
+/// #     unsafe { copy_bytes::launch(&device.default_stream(), config, from, to, left)? };
+/// assert_eq!(copy.to_vec()?[..left as usize], input);
+/// # }
+/// # Ok::<(), gpu_core::Error>(())
+/// ```
 #[device]
 #[inline(always)]
 pub fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
@@ -228,7 +262,8 @@ fn load_row<T: Packed, const V: usize, const N: usize>(
     vector
 }
 
-/// Writes the thread's vector of `M` words in row `row`, which the tile has whole and aligned.
+/// Writes the thread's vector of `M` words in row `row`, which the tile has whole and aligned. [`load`] has an
+/// example.
 #[inline(always)]
 pub fn store_vector<T: Packed, const V: usize, const M: usize>(
     tile: GlobalMut<T>,
@@ -242,7 +277,7 @@ pub fn store_vector<T: Packed, const V: usize, const M: usize>(
 }
 
 /// Writes the warp's vectors in row `row`, which [has elements](Places::has_elements), as far as the tile has them.
-/// `lane` is the thread's number in its warp.
+/// `lane` is the thread's number in its warp. [`load`] has an example.
 #[device]
 #[inline(always)]
 pub fn store_row<T: Packed, const V: usize, const M: usize>(

@@ -8,6 +8,36 @@ use crate::warp::sort::Sortable;
 
 /// How many of the first `diagonal` of the merged sequence come from `a`, equal ones of `a` first. `a` and `b` give the items of
 /// sequences of `a_len` and `b_len`.
+///
+/// Two threads and more merge so: each finds where its part starts, and merges it ([`merge_serially`]).
+///
+/// ```
+/// use gpu_collective::block::merge::{merge_path, merge_serially};
+/// use gpu_std::prelude::*;
+///
+/// /// 64 numbers in order and 64 others made one sequence, 4 of it a thread.
+/// #[kernel]
+/// pub fn merge(a: Global<u32>, b: Global<u32>, merged: GlobalMut<u32>) {
+///     let first = 4 * thread::thread_idx_x();
+///     let from_a = merge_path(|at| a.read(at), 64, |at| b.read(at), 64, first);
+///     // One function reads both: places from 64 on are those of `b`.
+///     let read = |at: u32| if at < 64 { a.read(at) } else { b.read(at - 64) };
+///     let part: [u32; 4] = merge_serially(read, (from_a, 64), (64 + first - from_a, 128));
+///     for item in 0..4 {
+///         merged.write(first + item, part[item as usize]);
+///     }
+/// }
+/// # use gpu_std::launch::LaunchConfig;
+/// # let device = gpu_core::Device::simulator();
+/// # let (a, b): (Vec<u32>, Vec<u32>) = ((0..64).map(|i| 3 * i).collect(), (0..64).map(|i| 2 * i).collect());
+/// # let mut expected = [a.clone(), b.clone()].concat();
+/// # expected.sort_unstable();
+/// # let (a, b, mut merged) = (device.upload(&a)?, device.upload(&b)?, device.zeroed::<u32>(128)?);
+/// # let (first, second, to) = (a.view().as_global(), b.view().as_global(), merged.view_mut().as_global_mut());
+/// # unsafe { merge::launch(&device.default_stream(), LaunchConfig::linear(1, 32), first, second, to)? };
+/// assert_eq!(merged.to_vec()?, expected);
+/// # Ok::<(), gpu_core::Error>(())
+/// ```
 #[device]
 #[inline(always)]
 pub fn merge_path<C: Sortable>(
@@ -31,7 +61,8 @@ pub fn merge_path<C: Sortable>(
     low
 }
 
-/// The same by the lanes of a warp together, 32 places at a time: for sequences that are far away.
+/// The same by the lanes of a warp together, 32 places at a time: for sequences that are far away. [`merge_path`] has an
+/// example.
 #[device]
 #[inline(always)]
 pub fn merge_path_of_warp<C: Sortable>(
@@ -64,6 +95,7 @@ pub fn merge_path_of_warp<C: Sortable>(
 }
 
 /// The `L` items of the merged sequence that follow the first `a_at` of `a` and `b_at` of `b`; behind the end the greatest.
+/// [`merge_path`] has an example.
 #[inline(always)]
 pub fn merge_serially<C: Sortable, const L: usize>(
     read: impl Fn(u32) -> C,

@@ -104,7 +104,7 @@ fn odd_even<C: Sortable, const L: usize, const R: usize, const D: usize>(items: 
     });
 }
 
-/// Sorts the `L` items of each lane, a power of two up to 32.
+/// Sorts the `L` items of each lane, a power of two up to 32. [`sort_groups`] has an example.
 #[inline(always)]
 pub fn sort_lane<C: Sortable, const L: usize>(items: &mut [C; L]) {
     const { assert!(L.is_power_of_two() && L <= 32) };
@@ -147,6 +147,40 @@ fn keep<C: Sortable>(own: C, other: C, upper: bool) -> C {
 
 /// Sorts what groups of `lanes` consecutive lanes hold, a power of two, `L` items each: the smallest `L` end in the
 /// group's first lane, and so on. All lanes of the warp, with the same `lanes`.
+///
+/// ```
+/// use gpu_collective::warp::sort::{sort_groups, sort_lane, sort_lanes};
+/// use gpu_std::prelude::*;
+///
+/// /// Sorts each 4 of 128 numbers, each 16, and the least of the fours.
+/// #[kernel]
+/// pub fn sorts(numbers: Global<u32>, sorted: GlobalMut<u32>) {
+///     let first = 4 * warp::lane_id();
+///     let own: [u32; 4] = core::array::from_fn(|item| numbers.read(first + item as u32));
+///     let (mut fours, mut sixteens) = (own, own);
+///     sort_lane(&mut fours);
+///     sort_groups(&mut sixteens, 4);
+///     for item in 0..4 {
+///         sorted.write(first + item, fours[item as usize]);
+///         sorted.write(128 + first + item, sixteens[item as usize]);
+///     }
+///     sorted.write(256 + warp::lane_id(), sort_lanes(fours[0]));
+/// }
+/// # use gpu_std::launch::LaunchConfig;
+/// # let device = gpu_core::Device::simulator();
+/// # let input: Vec<u32> = (0..128).map(|i| i * 37 % 128).collect();
+/// # let mut runs = input.clone();
+/// # runs.chunks_mut(4).for_each(|run| run.sort_unstable());
+/// # let mut least: Vec<u32> = runs.iter().step_by(4).copied().collect();
+/// # least.sort_unstable();
+/// # let mut groups = input.clone();
+/// # groups.chunks_mut(16).for_each(|group| group.sort_unstable());
+/// # let (numbers, mut sorted) = (device.upload(&input)?, device.zeroed::<u32>(288)?);
+/// # let (from, to) = (numbers.view().as_global(), sorted.view_mut().as_global_mut());
+/// # unsafe { sorts::launch(&device.default_stream(), LaunchConfig::linear(1, 32), from, to)? };
+/// assert_eq!(sorted.to_vec()?, [runs, groups, least].concat());
+/// # Ok::<(), gpu_core::Error>(())
+/// ```
 #[device]
 #[inline(always)]
 pub fn sort_groups<C: Sortable, const L: usize>(items: &mut [C; L], lanes: u32) {
@@ -183,6 +217,7 @@ fn complement<C: Sortable, const L: usize>(items: &mut [C; L], is_wanted: bool) 
 }
 
 /// The values of the lanes in order: the smallest in lane 0. Written out, for where there is nothing else to do meanwhile.
+/// [`sort_groups`] has an example.
 #[inline(always)]
 #[must_use]
 pub fn sort_lanes<C: Sortable>(mut own: C) -> C {
