@@ -66,7 +66,7 @@ pub enum Error {
         actual: usize,
     },
     /// Scratch memory is too small.
-    #[error("the scratch memory holds {actual} elements, but {expected} are needed")]
+    #[error("{expected} elements of scratch memory are needed, but this has {actual}")]
     ScratchTooSmall {
         /// Elements needed.
         expected: usize,

@@ -117,7 +117,7 @@ pub enum Error {
         y: usize,
     },
     /// The output shares memory with an input.
-    #[error("the output shares memory with input {input}")]
+    #[error("the output shares memory with {input}")]
     Aliasing {
         /// Which input.
         input: &'static str,

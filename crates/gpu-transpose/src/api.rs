@@ -8,28 +8,37 @@ use crate::in_place::InPlace;
 use crate::plan::Plan;
 use crate::{launch, reference};
 
-/// The transposed matrix, computed where `input` lives, in a buffer of its own with rows that follow each other.
+/// The transposed matrix, computed where `input` lives, in a buffer of its own with rows that follow each other; of
+/// batches one matrix after the other.
 ///
-/// `input` holds a matrix that lies as `matrix` says; the result is row-major. The work is enqueued on the device's default stream; reading
+/// `input` holds a matrix, or a batch of them, that lies as `layout` says; the result is row-major. The work is enqueued on the device's default stream; reading
 /// the buffer waits for it.
 ///
 /// # Errors
-/// [`gpu_core::Error::Length`] where `input` is shorter than the matrix, [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where the
+/// [`gpu_core::Error::Length`] where `input` is shorter than the matrices, [`gpu_core::Error::BatchOverflow`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where the
 /// device's memory does not suffice, or where it failed.
 ///
 /// ```
-/// use gpu_transpose::{Layout, transpose};
+/// use gpu_transpose::{BatchLayout, Layout, transpose};
 /// let device = gpu_core::Device::best();
 /// let input = device.upload(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// let output = transpose(&input, Layout::row_major(2, 3)?)?;
 /// assert_eq!(output.to_vec()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+/// let pairs = BatchLayout::new(Layout::row_major(1, 2)?, 3, 1)?; // each the next one's start
+/// assert_eq!(transpose(&input, pairs)?.to_vec()?, [1.0, 2.0, 2.0, 3.0, 3.0, 4.0]);
 /// # Ok::<(), gpu_transpose::Error>(())
 /// ```
-pub fn transpose<'a, T: Element>(input: impl Into<View<'a, T>>, matrix: Layout) -> Result<Buffer<T>, Error> {
-    let input = input.into();
-    check("the input", matrix.span(), input.len())?;
-    let mut output = input.device().alloc(Layout::row_major(matrix.columns(), matrix.rows())?.span())?;
-    transpose_into(&input.device().default_stream(), input, matrix, &mut output, matrix.rows())?;
+pub fn transpose<'a, T: Element>(
+    input: impl Into<View<'a, T>>,
+    layout: impl Into<BatchLayout>,
+) -> Result<Buffer<T>, Error> {
+    let (input, batch) = (input.into(), layout.into());
+    check("the input", batch.span()?, input.len())?;
+    let (rows, columns) = batch.matrix.shape();
+    let transposed = Layout::row_major(columns, rows)?;
+    let stride = transposed.span();
+    let mut output = input.device().alloc(BatchLayout::new(transposed, batch.count, stride)?.span()?)?;
+    transpose_batch_into(&input.device().default_stream(), input, batch, &mut output, rows, stride)?;
     Ok(output)
 }
 

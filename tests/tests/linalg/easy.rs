@@ -46,9 +46,10 @@ fn products_of_batches_come_one_after_the_other() {
 #[test]
 fn sums_differences_and_products_of_elements_have_no_gaps() {
     let (rows, columns) = (5, 70);
-    let orders = [Layout::row_major(rows, columns), Layout::column_major(rows, columns)];
+    let orders =
+        [Order::RowMajor, Order::ColumnMajor].map(|order| Layout::new(order, rows, columns).unwrap());
     for_each("element-wise results", |device| {
-        for dense in orders.map(Result::unwrap) {
+        for dense in orders {
             let lead = dense.leading_dimension();
             let layouts = [lead + 3, lead + 1].map(|lead| dense.with_leading_dimension(lead).unwrap());
             let [x, y] = [(8, layouts[0]), (9, layouts[1])].map(|(seed, layout)| {

@@ -1,7 +1,7 @@
 //! Several vectors at once, and transposed matrices: one body over all backends, against serial oracles.
 
 use gpu_core::{Device, Layout, Matrix, MatrixMut};
-use gpu_sparse::{Algorithm, Analysis, Csc, CsrView, Diagonal, Error, Side, Spmv, Strategy, transpose};
+use gpu_sparse::{Algorithm, Analysis, Csc, CsrView, Diagonal, Error, Side, Spmv, Strategy, spmm, transpose};
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 
@@ -259,6 +259,32 @@ fn transposed_products_are_those_of_the_transposed_matrix() {
                 assert_same_bits(&y.to_vec().unwrap(), &expected, &format!("{name}, {strategy:?}"));
             }
         }
+    });
+}
+
+#[test]
+fn products_in_buffers_of_their_own_have_the_bits_of_each() {
+    for_each("spmm", |device| {
+        let host = matrix::<f64>(70, 50, 23, |row, _| (row % 7..50).step_by(1 + row % 5).collect());
+        let a = host.on(device);
+        for count in [0, 1, 3, 33] {
+            let columns: Vec<Vec<f64>> = (0..count as u64).map(|k| vector(50, 500 + k)).collect();
+            let product = |x: &Vec<f64>| {
+                let mut y = vec![0.0; 70];
+                naive_product(1.0, &host, x, 0.0, &mut y);
+                y
+            };
+            let products: Vec<Vec<f64>> = columns.iter().map(product).collect();
+            let expected = laid_out(Layout::row_major(70, count).unwrap(), &products);
+            for layout in layouts(50, count) {
+                let b = device.upload(&laid_out(layout, &columns)).unwrap();
+                let product = spmm(&a, Matrix::new(&b, layout).unwrap()).unwrap();
+                assert_same_bits(&product.to_vec().unwrap(), &expected, &format!("{count}, {layout:?}"));
+            }
+        }
+        let wrong = Matrix::new(&[1.0; 8], Layout::row_major(4, 2).unwrap()).unwrap();
+        let error = spmm(&a, wrong).unwrap_err();
+        assert!(matches!(error, Error::Shape { what: "B", expected: (50, 2), actual: (4, 2) }), "{error}");
     });
 }
 

@@ -5,8 +5,8 @@ use gpu_core::{Device, Element};
 use gpu_sim::Operation;
 use gpu_tests::backends::for_each;
 use gpu_transpose::{
-    BatchLayout, Layout, in_place_scratch_len, permute, permute_into, skew, tile, transpose_batch_into,
-    transpose_in_place,
+    BatchLayout, Layout, in_place_scratch_len, permute, permute_into, skew, tile, transpose,
+    transpose_batch_into, transpose_in_place,
 };
 use gpu_transpose_kernels::SQUARE_B128;
 
@@ -144,6 +144,14 @@ fn check_batch<T: Element>(
     let (source, target) = (input.slice(from..), output.slice_mut(to..));
     transpose_batch_into(&device.default_stream(), source, input_batch, target, output_ld, stride).unwrap();
     let name = core::any::type_name::<T>();
+    let own = transpose(input.slice(from..), input_batch).unwrap().to_vec().unwrap();
+    let without_gaps: Vec<T> = (0..2 * columns)
+        .flat_map(|line| {
+            let first = to + line / columns * stride + line % columns * output_ld;
+            expected[first..first + rows].iter().copied()
+        })
+        .collect();
+    assert!(bits(&own) == bits(&without_gaps), "{name}: {rows} × {columns} + {gap} on {}", device.name());
     assert!(
         bits(&output.to_vec().unwrap()) == bits(&expected),
         "{name}: {rows} × {columns} + {gap} from {from} to {to} on {}",
@@ -296,6 +304,7 @@ fn what_is_empty_is_fine() {
         assert_eq!(permute(&input, &[3, 0, 5], &[2, 0, 1]).unwrap().len(), 0);
         let (matrix, stream) = (Layout::row_major(3, 4).unwrap(), device.default_stream());
         let (mut output, mut none) = (device.alloc::<u16>(0).unwrap(), device.alloc(0).unwrap());
+        assert!(transpose(&input, BatchLayout::new(matrix, 0, 12).unwrap()).unwrap().is_empty());
         transpose_batch_into(&stream, &input, BatchLayout::new(matrix, 0, 12).unwrap(), &mut output, 3, 12)
             .unwrap();
         transpose_in_place(&stream, &mut output, BatchLayout::new(matrix, 0, 12).unwrap(), &mut none)

@@ -13,6 +13,7 @@ pub use convert::{Duplicates, compress, expand, sort_rows, transpose, transpose_
 pub use factor::{Ilu0, ic0, ilu0, triangle};
 pub use order::RowOrder;
 pub use solve::{Analysis, Diagonal, Side};
+pub use spmm::spmm;
 pub use spmv::{Spmv, spmv};
 pub use steps::OrderSteps;
 pub use wide::WideSpmv;

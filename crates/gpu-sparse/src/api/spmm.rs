@@ -1,11 +1,12 @@
 //! Products of a matrix and a dense one.
 
-use gpu_core::{Layout, Matrix, MatrixMut, Stream};
+use gpu_core::{Buffer, Layout, Matrix, MatrixMut, Stream};
 use gpu_sparse_kernels::spmm::Product;
 
 use super::{Spmv, expect_apart, strides};
 use crate::error::Error;
 use crate::launch::{self, Element};
+use crate::matrix::CsrView;
 use crate::plan::spmv::columns_lanes;
 use crate::reference;
 
@@ -35,7 +36,7 @@ impl<T: Element> Spmv<'_, T> {
     /// then.
     ///
     /// ```
-    /// use gpu_core::{Layout, Matrix, MatrixMut};
+    /// use gpu_core::{Buffer, Layout, Matrix, MatrixMut};
     /// use gpu_sparse::{Csr, Spmv};
     /// let device = gpu_core::Device::simulator();
     /// let a = Csr::upload(&device, 2, 2, &[0, 1, 3], &[0, 0, 1], &[2.0, 1.0, 4.0])?;
@@ -95,4 +96,31 @@ impl<T: Element> Spmv<'_, T> {
         let shape = Product { b_row, b_column, c_row, c_column, rows, entries, last, columns, lanes };
         launch::spmm(stream, shape, alpha, &a, b, beta, target)
     }
+}
+
+/// The product `A · B`, computed where A lives, as a row-major matrix without gaps in a buffer of its own.
+///
+/// Looks at the rows first, and waits for that; [`Spmv`] does it once for many products.
+///
+/// # Errors
+/// Those of [`Spmv::new`] and of [`Spmv::run_many`].
+///
+/// ```
+/// use gpu_core::{Layout, Matrix};
+/// use gpu_sparse::{CsrView, spmm};
+/// let a = CsrView::new(2, 2, &[0, 1, 3], &[0, 0, 1], &[2.0, 1.0, 4.0])?;
+/// let b = Matrix::new(&[1.0, 3.0, 10.0, 20.0], Layout::row_major(2, 2)?)?;
+/// assert_eq!(spmm(a, b)?.to_vec()?, [2.0, 6.0, 41.0, 83.0]);
+/// # Ok::<(), gpu_sparse::Error>(())
+/// ```
+pub fn spmm<'a, 'b, T: Element>(
+    a: impl Into<CsrView<'a, T>>,
+    b: impl Into<Matrix<'b, T>>,
+) -> Result<Buffer<T>, Error> {
+    let (mut product, b) = (Spmv::new(a)?, b.into());
+    let device = product.matrix.view().device().clone();
+    let layout = Layout::row_major(product.matrix.view().rows, b.layout().columns())?;
+    let mut c = device.alloc(layout.span())?;
+    product.run_many(&device.default_stream(), T::ONE, b, T::ZERO, MatrixMut::new(&mut c, layout)?)?;
+    Ok(c)
 }
