@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use gpu_core::vectors::prefetch;
 use gpu_std::float::Float;
 
 use super::lanes::{Has, Lanes, Registers, TURNED};
@@ -31,7 +32,8 @@ impl<T: Registers> Tile<'_, '_, T> {
     pub(super) fn compute<V: Lanes<T>, const M: usize, const N: usize>(self, has: Has<V>) {
         let (rows, columns) = (self.c.len().next_multiple_of(TURNED), self.columns.len());
         let registers = columns.div_ceil(V::LEN);
-        // Instructions for each k: with few columns there are fewer where registers hold those.
+        // Instructions for each k: with few columns there are fewer where registers hold those. It is the same whatever
+        // number of k a step has, as sums wait in memory in this arrangement.
         let (along, down) = (rows * registers, columns.next_power_of_two() * M.div_ceil(V::LEN));
         // What is beyond M and N is left out by the compiler, and before it is compiled.
         if down < along && columns <= MOST_DOWN {
@@ -62,6 +64,12 @@ impl<T: Registers> Tile<'_, '_, T> {
     #[inline(always)]
     fn along<V: Lanes<T>, const M: usize, const N: usize>(self, has: Has<V>) {
         let Self { a, b, sums: memory, totals, factors, columns, step, c } = self;
+        if step.ends && step.is_last {
+            // Its lines of C are far from each other, and are brought while products are added.
+            for line in c.iter() {
+                prefetch(&line[columns.clone()], 0, size_of::<T>() * columns.len());
+            }
+        }
         let mut tile = [[V::splat(has, T::ZERO); N]; M];
         begin(has, step, &mut tile, memory);
         add_products(has, &mut tile, step.ks.len(), (a, M), (b, N * V::LEN));

@@ -31,6 +31,9 @@ const STRIP_SUMS: usize = 65_536;
 /// Bytes of the longer factor that is read in pieces, at most: what the second-level cache does not hold is better read
 /// once in its order.
 const NEAR: usize = 1 << 20;
+/// Lines that strips are for even where they are near: more are added in more than one pass over the sums, if they are
+/// not [`strips::LINES`].
+const FEW_LINES: usize = 4;
 /// Bytes of a register's part that holds elements of one line.
 const SIXTEEN: usize = 16;
 /// Bytes times multiply-adds of a product that is not worth a second thread.
@@ -105,7 +108,7 @@ pub(super) fn product<T: Registers>(
         if m < n { ((b, of_b.transposed()), (a, of_a)) } else { ((a, of_a), (b, of_b.transposed())) };
     let is_near = len * depth * size_of::<T>() <= NEAR;
     let way = if long.1.order() == Order::ColumnMajor {
-        if is_near && depth > strips::LINES { Way::Tiles } else { Way::Strips }
+        if is_near && depth > FEW_LINES { Way::Tiles } else { Way::Strips }
     } else if count * size_of::<T>() > SIXTEEN {
         Way::Broadcast
     } else {
