@@ -12,7 +12,7 @@ use gpu_model::units::Bytes;
 use gpu_model::waves::Counts;
 use gpu_sparse::Transposition;
 use gpu_sparse::plan::transpose::{LEAST, Tiles, is_near, is_short, of_bucket, stride, tiles};
-use gpu_sparse_kernels::tiles::{FOUND, MOST_OF_ROW, MOST_TILES, SLOTS};
+use gpu_sparse_kernels::tiles::{FOUND, MOST_OF_ROW, MOST_OF_TILE, MOST_TILES, SLOTS};
 
 use super::ahead::Ahead;
 use super::cases::Counting;
@@ -68,10 +68,11 @@ fn way(structure: Structure) -> Way {
     // ---- whether rows, columns and buckets have more than they may
     let mut of_columns = vec![0_u16; structure.rows as usize];
     let mut of_buckets = vec![(u32::MAX, 0); tiles.buckets() as usize];
-    let mut ahead = Ahead::sorted(structure);
+    let (mut ahead, mut of_tile) = (Ahead::sorted(structure), 0);
     for row in 0..structure.rows {
         let before = ahead.columns(row);
-        if before.len() + 1 > MOST_OF_ROW as usize {
+        of_tile = before.len() + 1 + if row.trailing_zeros() < tiles.tile { of_tile } else { 0 };
+        if before.len() + 1 > MOST_OF_ROW as usize || of_tile > MOST_OF_TILE as usize {
             return Way::Uneven;
         }
         for column in before.iter().copied().chain([row]) {

@@ -11,12 +11,12 @@ use crate::{launch, reference};
 /// The transposed matrix, computed where `input` lives, in a buffer of its own with rows that follow each other; of
 /// batches one matrix after the other.
 ///
-/// `input` holds a matrix, or a batch of them, that lies as `layout` says; the result is row-major. The work is enqueued on the device's default stream; reading
-/// the buffer waits for it.
+/// `input` holds a matrix, or a batch of them, that lies as `layout` says; the result is row-major. The work is
+/// enqueued on the device's default stream; reading the buffer waits for it.
 ///
 /// # Errors
-/// [`gpu_core::Error::Length`] where `input` is shorter than the matrices, [`gpu_core::Error::BatchOverflow`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where the
-/// device's memory does not suffice, or where it failed.
+/// [`gpu_core::Error::Length`] where `input` is shorter than the matrices, [`gpu_core::Error::BatchOverflow`],
+/// [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// use gpu_transpose::{BatchLayout, Layout, transpose};

@@ -31,6 +31,8 @@ pub const SLOTS: (u32, u32) = (1, 8);
 pub const MOST_TILES: u32 = 512;
 /// The most entries of a row, which is a thread's.
 pub const MOST_OF_ROW: u32 = 512;
+/// The most entries of a tile, which is a block's.
+pub const MOST_OF_TILE: u32 = 1 << 16;
 /// Buckets of a tile that are counted in shared memory; those of others are counted in global memory.
 const COUNTED: u32 = 256;
 /// Entries that a thread counts at once.
@@ -109,8 +111,9 @@ impl Tiles {
 pub const COUNT_BYTES: u32 = SharedLayout::new().array::<u32>(COUNTED).array::<u32>(COUNTED).bytes();
 
 /// Words that both kernels write, zero before: pairs of a tile and a bucket that it has entries of, of a sample; and
-/// whether the matrix cannot be transposed so, because of a row with more than [`MOST_OF_ROW`] entries, a column with
-/// more than `1 <<` the most of [`SLOTS`], or a bucket of more than [`MOST_TILES`] tiles.
+/// whether the matrix cannot be transposed so, because of a row with more than [`MOST_OF_ROW`] entries, a tile with more
+/// than [`MOST_OF_TILE`], a column with more than `1 <<` the most of [`SLOTS`], or a bucket of more than [`MOST_TILES`]
+/// tiles.
 pub const FOUND: u32 = 2;
 
 /// How many entries each bucket has, and of which tiles: a block a tile, of [`THREADS`], with [`COUNT_BYTES`]. `totals`
@@ -154,7 +157,12 @@ pub fn sparse_count_tiles(
         row += THREADS;
     }
     let mut base = offsets.read_only(first);
-    let stop = tiles.ends(offsets, end - 1).1;
+    let mut stop = tiles.ends(offsets, end - 1).1;
+    if stop > base && stop - base > MOST_OF_TILE {
+        // One block would be waited for.
+        found.atomic(1).fetch_max(1, Ordering::Relaxed, Scope::Device);
+        stop = base;
+    }
     while base < stop {
         keep_rolled();
         let (mut buckets, last) = ([NONE; AT_ONCE], tiles.buckets() - 1);
@@ -190,8 +198,9 @@ pub fn sparse_count_tiles(
 }
 
 /// Brings a bucket's entries to its columns, and says where each of these starts: a block a bucket, of [`GATHERERS`],
-/// with [`Tiles::from_bytes`]. `starts` are the exclusive sums of the totals of [`sparse_count_tiles()`], whose masks and
-/// `found` they are. What is written where `found` says at last that the matrix cannot be transposed so is unspecified.
+/// with [`Tiles::from_bytes`]. `starts` are the exclusive sums of the totals of [`sparse_count_tiles()`], whose masks
+/// and `found` they are. What is written where `found` says at last that the matrix cannot be transposed so is
+/// unspecified; where it says so before, nothing is.
 #[kernel(images = sm_75, launch_bounds(512))]
 pub fn sparse_from_tiles(
     offsets: Global<u32>,
@@ -214,7 +223,9 @@ pub fn sparse_from_tiles(
 
     // ---- the tiles, in any order
     if thread == 0 {
-        many.write(0, 0);
+        // As too many tiles: a row that is too long would be a thread's for as long.
+        let is_uneven = found.atomic(1).load(Ordering::Relaxed, Scope::Device) != 0;
+        many.write(0, if is_uneven { MOST_TILES + 1 } else { 0 });
     }
     sync_threads();
     let masks = masks.offset(bucket as u64 * tiles.mask_words() as u64);

@@ -292,8 +292,8 @@ fn transpositions<T: Value>(test: &str) {
     });
 }
 
-/// Those of a band are near each other; of 70 000 columns a tile's entries go to most buckets; a column of 300 entries is
-/// too long, which a sample does not say.
+/// Those of a band are near each other; of 70 000 columns a tile's entries go to most buckets; a column of 300 entries
+/// is too long, which a sample does not say.
 #[test]
 fn a_sample_says_which_way_entries_go() {
     for_each("transpose, sampled", |device| {

@@ -6,7 +6,8 @@ use gpu_sim::{Config, Record};
 use gpu_sparse::reference;
 use gpu_sparse_kernels::THREADS;
 use gpu_sparse_kernels::tiles::{
-    COUNT_BYTES, FOUND, GATHERERS, MOST_OF_ROW, MOST_TILES, Tiles, sparse_count_tiles, sparse_from_tiles,
+    COUNT_BYTES, FOUND, GATHERERS, MOST_OF_ROW, MOST_OF_TILE, MOST_TILES, Tiles, sparse_count_tiles,
+    sparse_from_tiles,
 };
 use gpu_std::launch::LaunchConfig;
 use gpu_tests::compare::assert_same_bits;
@@ -117,7 +118,7 @@ fn schedules_of_f64() {
     schedules_of::<f64>(48..96);
 }
 
-/// A row, a column, and a bucket's tiles of as many entries as there may be are transposed; one more is found.
+/// A row, a column, a tile, and a bucket's tiles of as many entries as there may be are transposed; one more is found.
 #[test]
 fn what_is_too_long_is_found() {
     let device = Device::simulator();
@@ -138,6 +139,13 @@ fn what_is_too_long_is_found() {
     for slots in [1, 8] {
         assert_eq!([256, 257].map(|len| is_even(&column(len), 7, slots)), [true, false]);
     }
+    // Rows of 256, of which the first may have one more: 128 of them are half a tile's entries, 256 are as many.
+    let tile = |more: usize| {
+        matrix::<f32>(256, 257, 1, |row, _| (0..256 + if row == 0 { more } else { 0 }).collect())
+    };
+    assert_eq!(MOST_OF_TILE, 256 * 256);
+    assert_eq!([0, 1].map(|more| is_even(&tile(more), 7, 8)), [true, true]);
+    assert_eq!([0, 1].map(|more| is_even(&tile(more), 8, 8)), [true, false]);
     // Tiles of one row; columns of two entries.
     let most = MOST_TILES as usize;
     let tiles =

@@ -61,8 +61,8 @@ pub fn merge_path<C: Sortable>(
     low
 }
 
-/// The same by the lanes of a warp together, 32 places at a time: for sequences that are far away. [`merge_path`] has an
-/// example.
+/// The same by the lanes of a warp together, 32 places at a time: for sequences that are far away. [`merge_path`] has
+/// an example.
 #[device]
 #[inline(always)]
 pub fn merge_path_of_warp<C: Sortable>(

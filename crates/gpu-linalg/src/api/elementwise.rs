@@ -116,7 +116,8 @@ macro_rules! binary {
         /// waits for it.
         ///
         /// # Errors
-        #[doc = concat!("As [`", stringify!($name), "`]; [`Error::Device`] where the device's memory does not suffice.")]
+        #[doc = concat!("As [`", stringify!($name), "`];")]
+        /// [`Error::Device`] where the device's memory does not suffice.
         pub fn $easy<'x, 'y, T: RealElement>(
             x: impl Into<Matrix<'x, T>>,
             y: impl Into<Matrix<'y, T>>,

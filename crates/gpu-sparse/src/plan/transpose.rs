@@ -16,7 +16,7 @@ pub enum Transposition {
     /// Sorted by columns; then rows and values are gathered.
     Sorted,
     /// Columns are gathered from the tiles of rows that have entries of them. Where a row has more than 512 entries, a
-    /// column more than 256, or some columns are in more than 512 tiles, entries are sorted.
+    /// column more than 256, a tile more than 2^16, or some columns are in more than 512 tiles, entries are sorted.
     Tiles,
 }
 
