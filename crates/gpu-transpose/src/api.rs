@@ -16,7 +16,8 @@ use crate::{launch, reference};
 ///
 /// # Errors
 /// [`gpu_core::Error::Length`] where `input` is shorter than the matrices, [`gpu_core::Error::BatchOverflow`],
-/// [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
+/// [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where the device's memory does not suffice, or where it
+/// failed.
 ///
 /// ```
 /// use gpu_transpose::{BatchLayout, Layout, transpose};

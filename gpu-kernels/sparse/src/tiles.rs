@@ -111,9 +111,9 @@ impl Tiles {
 pub const COUNT_BYTES: u32 = SharedLayout::new().array::<u32>(COUNTED).array::<u32>(COUNTED).bytes();
 
 /// Words that both kernels write, zero before: pairs of a tile and a bucket that it has entries of, of a sample; and
-/// whether the matrix cannot be transposed so, because of a row with more than [`MOST_OF_ROW`] entries, a tile with more
-/// than [`MOST_OF_TILE`], a column with more than `1 <<` the most of [`SLOTS`], or a bucket of more than [`MOST_TILES`]
-/// tiles.
+/// whether the matrix cannot be transposed so, because of a row with more than [`MOST_OF_ROW`] entries, a tile with
+/// more than [`MOST_OF_TILE`], a column with more than `1 <<` the most of [`SLOTS`], or a bucket of more than
+/// [`MOST_TILES`] tiles.
 pub const FOUND: u32 = 2;
 
 /// How many entries each bucket has, and of which tiles: a block a tile, of [`THREADS`], with [`COUNT_BYTES`]. `totals`
