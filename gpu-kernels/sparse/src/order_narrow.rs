@@ -94,32 +94,42 @@ pub fn sparse_groups_narrow(
     }
     sync_warp(FULL);
     let (first, end) = ends(shape.rows, tile);
+    let is_asked = stored == SOME_DIAGONALS;
     let read = |row: u32| {
-        // Behind the last row it is that again.
-        let row = if row < end { row } else { end.wrapping_sub(1) };
-        (bounds(offsets, row, shape.entries), levels.read_only(row).wrapping_sub(1))
+        [row, row + 32].map(|row| {
+            // Behind the last row it is that again.
+            let row = if row < end { row } else { end.wrapping_sub(1) };
+            (bounds(offsets, row, shape.entries), levels.read_only(row).wrapping_sub(1))
+        })
     };
     let mut row = first + lane;
-    let mut next = if first < end { read(row) } else { ((0, 0), 0) };
+    let mut next = if first < end { read(row) } else { [((0, 0), 0); 2] };
     while row < end {
         keep_rolled();
-        // What is read of the next row is on its way meanwhile: a warp has one tile, and waits for memory at each row.
-        let ((from, to), level) = next;
-        next = read(row + 32);
-        let diagonal = shape.diagonal((from, to));
-        let is_asked = stored == SOME_DIAGONALS;
-        // Offsets that changed since they were looked at may leave no entry.
-        let is_stored =
-            from < to && if is_asked { indices.read_only(diagonal) == row } else { stored != NO_DIAGONALS };
-        let (left, most) = (to - from - is_stored as u32, shape.numbered(row));
-        // Mutants: of two equal numbers either is the smaller.
-        let class = class(if left < most { left } else { most });
-        let of_level = if class < classes { class } else { classes - 1 };
-        let key = classes.wrapping_mul(level).wrapping_add(of_level);
-        let key = if key < many { key } else { many - 1 };
-        keys.write(row, key as u8);
-        own.atomic(lane % COPIES * many + key).fetch_add(1, Ordering::Relaxed, Scope::Block);
-        row += 32;
+        // What is read of the next rows is on its way meanwhile: a warp has one tile, and waits for memory at each turn.
+        let these = next;
+        next = read(row + 64);
+        unroll::<2>(|line| {
+            let (row, ((from, to), level)) = (row + 32 * line as u32, these[line]);
+            if row < end {
+                // Offsets that changed since they were looked at may leave no entry.
+                let is_stored = from < to
+                    && if is_asked {
+                        indices.read_only(shape.diagonal((from, to))) == row
+                    } else {
+                        stored != NO_DIAGONALS
+                    };
+                let (left, most) = (to - from - is_stored as u32, shape.numbered(row));
+                // Mutants: of two equal numbers either is the smaller.
+                let class = class(if left < most { left } else { most });
+                let of_level = if class < classes { class } else { classes - 1 };
+                let key = classes.wrapping_mul(level).wrapping_add(of_level);
+                let key = if key < many { key } else { many - 1 };
+                keys.write(row, key as u8);
+                own.atomic(lane % COPIES * many + key).fetch_add(1, Ordering::Relaxed, Scope::Block);
+            }
+        });
+        row += 64;
     }
     sync_threads();
     let tiles = grid_dim_x() * WARPS;
@@ -192,22 +202,31 @@ pub fn sparse_order_narrow(
             key += 32;
         }
         sync_warp(FULL);
-        let mut at = lane;
-        while at < len {
+        let count = |key: u8| counters.atomic(key as u32).fetch_add(1, Ordering::Relaxed, Scope::Block);
+        // Four keys a load: a tile starts at a multiple of four.
+        let (batch, whole) = (keys.offset(base as u64), len & !3);
+        let mut first = 4 * lane;
+        while first < whole {
             keep_rolled();
-            // Behind the last row it is that again.
-            let of_rows = [0, 32, 64].map(|line| {
-                let row = base + at + line;
-                keys.read_only(if row < end { row } else { end - 1 })
-            });
-            unroll::<3>(|line| {
-                let at = at + 32 * line as u32;
-                if at < len {
-                    of_batch.write(at, of_rows[line]);
-                    counters.atomic(of_rows[line] as u32).fetch_add(1, Ordering::Relaxed, Scope::Block);
+            // Three of a lane's are on their way at once: of six it would have too many registers for 64 warps.
+            let places = [first, first + 128, first + 256];
+            let words: [[u8; 4]; 3] =
+                places.map(|place| if place < whole { batch.read_only_vec(place) } else { [0; 4] });
+            unroll::<3>(|word| {
+                if places[word] < whole {
+                    of_batch.write_vec(places[word], words[word]);
+                    unroll::<4>(|row| {
+                        count(words[word][row]);
+                    });
                 }
             });
-            at += 96;
+            first += 384;
+        }
+        // Behind the last of four.
+        if whole + lane < len {
+            let key = batch.read_only(whole + lane);
+            of_batch.write(whole + lane, key);
+            count(key);
         }
         sync_warp(FULL);
         let (mut before, mut some) = (0, 0);

@@ -131,7 +131,8 @@ impl RowKeys {
     ) -> Result<Self, Error> {
         let (device, classes) = (stream.device(), classes(profile.longest));
         let many = classes * profile.levels;
-        if let Some(tile) = plan::tile(shape.rows, many, device.planned_multiprocessors()) {
+        let (multiprocessors, capability) = (device.planned_multiprocessors(), device.capability());
+        if let Some(tile) = plan::tile(shape.rows, many, multiprocessors, capability) {
             let tiles = plan::blocks(shape.rows, tile) * WARPS;
             let (mut keys, mut by_tile) =
                 (device.alloc(matrix.rows)?, device.alloc((many * tiles) as usize)?);
