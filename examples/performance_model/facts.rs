@@ -81,7 +81,7 @@ impl Facts {
     /// in shared memory.
     pub fn order(&self) -> [bool; 2] {
         let multiprocessors = Device::simulator().planned_multiprocessors();
-        let counts_all = tile(self.profile.rows, self.keys(), multiprocessors).is_some();
+        let counts_all = tile(self.profile.rows, self.keys(), multiprocessors, None).is_some();
         [counts_all, CLASSES * self.profile.levels <= MOST_COUNTERS]
     }
 
