@@ -13,7 +13,8 @@ pub use gpu_calls::Call;
 use gpu_calls::{Part, Run};
 use gpu_core::Device;
 use gpu_examples::predicted::{Counted, side_by_side};
-use gpu_linalg::variants::TensorVariant;
+use gpu_linalg::bf16;
+use gpu_linalg::variants::{TensorStep, TensorVariant, gemm_step};
 use gpu_model::literature::roofline::Demand;
 use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, simulated};
@@ -119,8 +120,12 @@ const LENGTH: usize = 1024;
 
 /// Products on the tensor cores by kernels of choice, as the program for those launches them. Their operations are none
 /// of 32 bits.
-fn on_tensor_cores() -> [Call; 7] {
+fn on_tensor_cores() -> [Call; 10] {
+    let [fragments, tiles, boxes] = TensorStep::ALL.map(by_step);
     [
+        fragments,
+        tiles,
+        boxes,
         by_variant("f16", TensorVariant::Lanes),
         by_variant("f16", TensorVariant::Narrow),
         by_variant("f16", TensorVariant::Thin),
@@ -143,6 +148,19 @@ fn by_variant(element: &'static str, variant: TensorVariant) -> Call {
     let call = Call::new(name, each, by_units(area * LENGTH), move |device, products| {
         let size = [SIDE, SIDE, products / area];
         measured(device, Shape { element, output, size, transposed, count: 1 }, Some(variant))
+    });
+    call.with(area * SIDE, 0.0)
+}
+
+/// A product by a step to those.
+fn by_step(step: TensorStep) -> Call {
+    let (area, each) = (SIDE * SIDE, 8.0 / SIDE as f64);
+    let name = format!("gemm_step/{step:?}").to_lowercase();
+    let call = Call::new(name, each, by_units(area * LENGTH), move |device, products| {
+        let k = products / area;
+        let (a, b) = (device.zeroed::<bf16>(SIDE * k)?, device.zeroed::<bf16>(SIDE * k)?);
+        let (mut c, stream) = (device.zeroed(area)?, device.default_stream());
+        Ok(Box::new(move || Ok(gemm_step(step, &stream, &a, &b, &mut c, [SIDE, SIDE, k])?)))
     });
     call.with(area * SIDE, 0.0)
 }

@@ -5,7 +5,7 @@
 //! `pairs.rs` is the same by clusters of two blocks, which share what they bring of B;
 //! `lanes.rs` for 8.0 and for matrices that the copy engine does not take; `pack.rs` copies such matrices to where
 //! it does; `thin.rs` is for factors of few rows or columns. All of them leave the sums to `store.rs`, and that to
-//! `epilogue.rs` what else becomes of them.
+//! `epilogue.rs` what else becomes of them. `steps/` has the steps up to there, to learn from.
 //!
 //! # An epilogue of one's own
 //! A type that implements [`Epilogue`] makes a kernel, in a crate of one's own that gpu-builder compiles, of
@@ -53,6 +53,7 @@ mod pack;
 mod pairs;
 mod place;
 mod rows;
+mod steps;
 mod store;
 mod thin;
 mod warps;
@@ -67,5 +68,6 @@ pub use pack::{PACK_LINES, PACK_SHARED_BYTES, PACK_THREADS, PACK_WORDS, Packing}
 pub use pairs::{PAIR, PAIR_SHARED_BYTES, PAIR_SUMS, output_box, pair_boxes};
 pub use place::{Place, Product};
 pub use rows::{CLASSES, Classes, class_box};
+pub use steps::*;
 pub use thin::{THIN_SHARED_BYTES, THIN_THREADS, THIN_TILE};
 pub use warps::{ROWS, boxes, columns, shared_bytes, threads};

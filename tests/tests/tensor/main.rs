@@ -7,6 +7,7 @@ mod epilogue;
 mod gelu;
 mod int8;
 mod older_devices;
+mod steps;
 mod tf32;
 
 use std::time::Instant;

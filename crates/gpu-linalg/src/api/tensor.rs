@@ -474,7 +474,7 @@ fn product<T: Kernels, C: gpu_core::Element>(
     no_tensor_cores(launch::by_lanes::<T, C>(stream, &plan, scales, [a, b], &mut target), "8.0")
 }
 
-pub(super) fn no_tensor_cores<T>(result: Result<T, Error>, needs: &'static str) -> Result<T, Error> {
+pub(crate) fn no_tensor_cores<T>(result: Result<T, Error>, needs: &'static str) -> Result<T, Error> {
     match result {
         Err(Error::Device(gpu_core::Error::NoKernelImage { capability, .. })) => {
             Err(Error::NoTensorCores { capability: capability.to_string(), needs })

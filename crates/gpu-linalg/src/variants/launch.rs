@@ -3,10 +3,13 @@
 use gpu_core::{Stream, View, ViewMut};
 use gpu_linalg_kernels::gemm::{ALL, GEMM_MEDIUM_F32, Operand, Product, linalg_gemm_medium_f32};
 use gpu_linalg_kernels::variants as kernels;
+use gpu_std::half::bf16;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::tensor_map::Tensor;
+use gpu_tensor_kernels::{tensor_step_boxes, tensor_step_fragments, tensor_step_tiles};
 
-use super::{GemmVariant, GemvVariant};
+use super::{GemmVariant, GemvVariant, TensorStep};
 use crate::error::Error;
 
 /// Enqueues `C = A · B`, the views being long enough for `[m, n, k]` and on the stream's device.
@@ -55,6 +58,33 @@ pub(super) fn gemm(
             unsafe {
                 stream.launch::<linalg_gemm_medium_f32>(config, (a, b, c, a.untyped(), product, 1.0, 0.0))
             }
+        }
+    }?;
+    Ok(())
+}
+
+/// Enqueues `C = A · B` by a step, as [`gemm`]; matrices and lines begin at multiples of 16 bytes, and `boxes` are the
+/// factors.
+pub(super) fn step(
+    step: TensorStep,
+    stream: &Stream,
+    config: LaunchConfig,
+    (a, b): (View<'_, bf16>, View<'_, bf16>),
+    [a_boxes, b_boxes]: [Tensor; 2],
+    c: ViewMut<'_, f32>,
+    [m, n, k]: [u32; 3],
+) -> Result<(), Error> {
+    match step {
+        // SAFETY: as in `gemm`; 16 bytes are accessed at once, at multiples of them.
+        TensorStep::Fragments => unsafe {
+            stream.launch::<tensor_step_fragments>(config, (a, b, c, m, n, k))
+        },
+        // SAFETY: as above.
+        TensorStep::Tiles => unsafe { stream.launch::<tensor_step_tiles>(config, (a, b, c, m, n, k)) },
+        TensorStep::Boxes => {
+            let (a, b) = (stream.tensor_map(&a_boxes)?, stream.tensor_map(&b_boxes)?);
+            // SAFETY: as above; nothing outside of the tensors, which the views hold, is copied.
+            unsafe { stream.launch::<tensor_step_boxes>(config, (a, b, c, m, n, k)) }
         }
     }?;
     Ok(())

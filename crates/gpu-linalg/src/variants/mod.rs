@@ -6,11 +6,13 @@
 
 pub mod cholesky;
 mod launch;
+mod steps;
 mod systems;
 mod tensor;
 mod tiles;
 
 pub use launch::VariantElement;
+pub use steps::{TensorStep, gemm_step};
 pub use systems::{trsm_square, trsm_square_scratch_len};
 pub use tensor::{
     TensorVariant, gemm_i8, gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tensor_with,
@@ -107,7 +109,20 @@ pub fn gemm<'a, 'b, 'c>(
     shape: [usize; 3],
 ) -> Result<(), Error> {
     let (a, b, c) = (a.into(), b.into(), c.into());
-    let [m, n, k] = shape;
+    let [m, n, k] = expect_product(stream, (a, b), &c, shape)?;
+    if m == 0 || n == 0 {
+        return Ok(());
+    }
+    launch::gemm(variant, stream, variant.launch_config(m, n), a, b, c, [m, n, k])
+}
+
+/// That the matrices of a product are as long as `[m, n, k]` says, and on the stream's device; and these extents.
+fn expect_product<F: gpu_core::Element, C: gpu_core::Element>(
+    stream: &Stream,
+    (a, b): (View<'_, F>, View<'_, F>),
+    c: &ViewMut<'_, C>,
+    [m, n, k]: [usize; 3],
+) -> Result<[u32; 3], Error> {
     expect_len(a.len(), m, k)?;
     expect_len(b.len(), k, n)?;
     expect_len(c.len(), m, n)?;
@@ -116,11 +131,7 @@ pub fn gemm<'a, 'b, 'c>(
     stream.expect("output of a product", c.device())?;
     let m = extent("the number of rows of C", m)?;
     let n = extent("the number of columns of C", n)?;
-    let k = extent("the inner length of a product", k)?;
-    if m == 0 || n == 0 {
-        return Ok(());
-    }
-    launch::gemm(variant, stream, variant.launch_config(m, n), a, b, c, [m, n, k])
+    Ok([m, n, extent("the inner length of a product", k)?])
 }
 
 /// `y = A · x` by `variant` with `config`, A being row-major of `rows` × `columns` elements.
