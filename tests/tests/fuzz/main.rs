@@ -15,6 +15,7 @@ mod sort;
 mod sparse;
 mod stencil;
 mod systems;
+mod tensor;
 mod transpose;
 
 use std::fmt::Debug;
