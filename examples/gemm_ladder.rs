@@ -2,11 +2,12 @@
 //!
 //! `cargo run --release --example gemm_ladder` multiplies square matrices of 256 to 8192 rows with the textbook's
 //! kernels (a thread an element, tiles in shared memory, 8 × 8 elements a thread in registers) and `gemm`, of `f32`;
-//! then `bf16` on the tensor cores, with sums in `f32`: fragments in registers (`mma`), tiles in shared memory that the
-//! copy engine brings (`wgmma`), the same in a persistent grid, by clusters of two blocks that share what they bring,
-//! factors copied into aligned memory first, and `gemm_tensor`. GFLOP/s as a table and, with `--plot FILE.png`, as a
-//! chart against n. Without a GPU it predicts an H200's times of the textbook's steps, or with `--model` another
-//! device's; those of the others are in example `performance_model`, as they take the kernels' text, too.
+//! then `bf16` on the tensor cores, with sums in `f32`, one thing after the other: fragments in registers (`mma`), the
+//! next tiles on their way meanwhile (`cp.async`), tiles in shared memory (`wgmma`), the copy engine (TMA), a warp of its
+//! own for that, a persistent grid with larger tiles, clusters of two blocks that share what they bring; beside them tiles for thin
+//! factors, and factors copied into aligned memory first; and `gemm_tensor`. TFLOP/s as a table and, with
+//! `--plot FILE.png`, as a chart against n. Without a GPU it predicts an H200's times of the textbook's steps, or with
+//! `--model` another device's; those of the others are in example `performance_model`, as they take the kernels' text, too.
 //! `--device simulator` runs all in the simulator, on small matrices. On the CPU there are no kernels: only
 //! `gemm` and `gemm_tensor` run.
 //!
@@ -23,7 +24,7 @@ use gpu_examples::model::{Case as Predicted, Model, gpu_or_model};
 use gpu_examples::predicted::Subject;
 use gpu_examples::table::Table;
 use gpu_examples::{exit_code, timing};
-use gpu_linalg::variants::{self, GemmVariant, TensorVariant};
+use gpu_linalg::variants::{self, GemmVariant, TensorStep, TensorVariant};
 use gpu_linalg::{
     Layout, Matrix, MatrixMut, bf16, gemm, gemm_scratch_len, gemm_tensor, gemm_tensor_scratch_len,
 };
@@ -36,7 +37,7 @@ struct Options {
     /// Print JSON lines instead of a table
     #[arg(long)]
     json: bool,
-    /// Draw GFLOP/s against n as a chart
+    /// Draw TFLOP/s against n as a chart
     #[arg(long, value_name = "FILE.png")]
     plot: Option<PathBuf>,
     /// `cuda`, `cuda:N`, `cpu` or `simulator`; without it the first GPU, else none: times are predicted
@@ -60,17 +61,21 @@ struct Options {
 enum Step {
     Textbook(GemmVariant),
     Fast,
+    First(TensorStep),
     Tensor(TensorVariant),
     FastTensor,
 }
 
 impl Step {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 14] = [
         Self::Textbook(GemmVariant::Naive),
         Self::Textbook(GemmVariant::Shared),
         Self::Textbook(GemmVariant::Registers),
         Self::Fast,
+        Self::First(TensorStep::Fragments),
         Self::Tensor(TensorVariant::Lanes),
+        Self::First(TensorStep::Tiles),
+        Self::First(TensorStep::Boxes),
         Self::Tensor(TensorVariant::Narrow),
         Self::Tensor(TensorVariant::Wide),
         Self::Tensor(TensorVariant::Cluster),
@@ -85,11 +90,14 @@ impl Step {
             Self::Textbook(GemmVariant::Shared) => "shared",
             Self::Textbook(_) => "registers",
             Self::Fast => "gemm",
-            Self::Tensor(TensorVariant::Lanes) => "mma",
-            Self::Tensor(TensorVariant::Narrow) => "wgmma 128",
-            Self::Tensor(TensorVariant::Wide) => "wgmma 256",
+            Self::First(TensorStep::Fragments) => "mma",
+            Self::Tensor(TensorVariant::Lanes) => "cp.async",
+            Self::First(TensorStep::Tiles) => "wgmma",
+            Self::First(_) => "TMA",
+            Self::Tensor(TensorVariant::Narrow) => "producer warp",
+            Self::Tensor(TensorVariant::Wide) => "persistent",
             Self::Tensor(TensorVariant::Cluster) => "clusters",
-            Self::Tensor(TensorVariant::Thin) => "mma 32",
+            Self::Tensor(TensorVariant::Thin) => "thin tiles",
             Self::Tensor(_) => "copied first",
             Self::FastTensor => "gemm_tensor",
         }
@@ -103,7 +111,7 @@ impl Step {
     }
 
     fn is_tensor(self) -> bool {
-        matches!(self, Self::Tensor(_) | Self::FastTensor)
+        matches!(self, Self::First(_) | Self::Tensor(_) | Self::FastTensor)
     }
 }
 
@@ -117,7 +125,7 @@ struct Line {
     n: usize,
     device: String,
     ms: f64,
-    gigaflops: f64,
+    teraflops: f64,
 }
 
 fn main() -> ExitCode {
@@ -262,7 +270,7 @@ impl<'a> Case<'a> {
             n,
             device: device.name(),
             ms: seconds * 1e3,
-            gigaflops: 2.0 * (n as f64).powi(3) / seconds / 1e9,
+            teraflops: 2.0 * (n as f64).powi(3) / seconds / 1e12,
         })
     }
 
@@ -275,7 +283,7 @@ impl<'a> Case<'a> {
     fn scratch_len(&self, step: Step) -> Result<usize, gpu_linalg::Error> {
         let [a, b] = self.halves()?;
         Ok(match step {
-            Step::Textbook(_) => 0,
+            Step::Textbook(_) | Step::First(_) => 0,
             Step::Fast => gemm_scratch_len::<f32>(self.n, self.layout),
             Step::Tensor(variant) => variants::gemm_tensor_scratch_len(variant, a, b, self.layout),
             Step::FastTensor => gemm_tensor_scratch_len(a, b, self.layout),
@@ -299,6 +307,14 @@ impl<'a> Case<'a> {
                 let (a, b) = (Matrix::new(wide_a, self.layout)?, Matrix::new(wide_b, self.layout)?);
                 gemm(stream, 1.0, a, b, 0.0, c, scratch)
             }
+            Step::First(step) => variants::gemm_step(
+                step,
+                stream,
+                &self.narrow[0],
+                &self.narrow[1],
+                c.into_data(),
+                [self.n; 3],
+            ),
             Step::Tensor(variant) => variants::gemm_tensor(stream, variant, 1.0, a, b, 0.0, c, scratch),
             Step::FastTensor => gemm_tensor(stream, 1.0, a, b, 0.0, c, scratch),
         }
@@ -322,14 +338,14 @@ impl<'a> Case<'a> {
 
 fn print(device: &Device, lines: &[Line]) {
     println!("device {device}; all results exact\n");
-    let mut table = Table::new(["step", "type", "n", "ms", "GFLOP/s"]);
+    let mut table = Table::new(["step", "type", "n", "ms", "TFLOP/s"]);
     for line in lines {
         table.row([
             line.step.to_owned(),
             line.element.to_owned(),
             line.n.to_string(),
             format!("{:.4}", line.ms),
-            format!("{:.2}", line.gigaflops),
+            format!("{:.5}", line.teraflops),
         ]);
     }
     println!("{table}");
@@ -341,12 +357,12 @@ fn plot(file: &Path, device: &str, lines: &[Line]) -> Result<(), Box<dyn Error>>
     }
     let of = |step: Step| -> Curve<'static> {
         let own = lines.iter().filter(|line| line.step == step.name());
-        (step.name(), own.map(|line| (line.n as f64, line.gigaflops)).collect())
+        (step.name(), own.map(|line| (line.n as f64, line.teraflops)).collect())
     };
     let all: Vec<Curve<'_>> =
         Step::ALL.into_iter().map(of).filter(|(_, points)| !points.is_empty()).collect();
     let root = paper(file, (1000, 700))?;
-    curves_over(&root, format!("Products of n × n matrices, {device}"), ["n", "GFLOP/s"], &all)?;
+    curves_over(&root, format!("Products of n × n matrices, {device}"), ["n", "TFLOP/s"], &all)?;
     root.present()?;
     Ok(())
 }

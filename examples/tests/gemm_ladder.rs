@@ -5,16 +5,19 @@ mod support;
 use support::{json, run, start};
 
 const EXAMPLE: &str = "gemm_ladder";
-const STEPS: [&str; 11] = [
+const STEPS: [&str; 14] = [
     "naive",
     "shared",
     "registers",
     "gemm",
     "mma",
-    "wgmma 128",
-    "wgmma 256",
+    "cp.async",
+    "wgmma",
+    "TMA",
+    "producer warp",
+    "persistent",
     "clusters",
-    "mma 32",
+    "thin tiles",
     "copied first",
     "gemm_tensor",
 ];
@@ -26,8 +29,8 @@ fn every_step_has_a_line_for_every_size() {
     assert_eq!(steps, STEPS.repeat(2));
     for line in &lines {
         let n = line["n"].as_f64().unwrap();
-        let (ms, rate) = (line["ms"].as_f64().unwrap(), line["gigaflops"].as_f64().unwrap());
-        assert!(ms > 0.0 && (rate * ms * 1e6 / (2.0 * n * n * n) - 1.0).abs() < 1e-9, "{line}");
+        let (ms, rate) = (line["ms"].as_f64().unwrap(), line["teraflops"].as_f64().unwrap());
+        assert!(ms > 0.0 && (rate * ms * 1e9 / (2.0 * n * n * n) - 1.0).abs() < 1e-9, "{line}");
         let is_tensor = STEPS[4..].contains(&line["step"].as_str().unwrap());
         assert_eq!(line["type"], if is_tensor { "bf16" } else { "f32" }, "{line}");
     }
@@ -39,9 +42,9 @@ fn a_step_that_does_not_take_the_matrices_is_left_out() {
     let output = start(EXAMPLE, &["--json", "--device", "simulator", "--size", "13"]);
     assert!(output.status.success(), "{output:?}");
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("wgmma 128, n = 13, is left out") && told.contains("16 bytes"), "{told}");
+    assert!(told.contains("producer warp, n = 13, is left out") && told.contains("16 bytes"), "{told}");
     let text = String::from_utf8(output.stdout).expect("text");
-    assert_eq!(text.lines().count(), STEPS.len() - 3, "{text}");
+    assert_eq!(text.lines().count(), STEPS.len() - 6, "{text}");
 }
 
 #[test]
@@ -49,7 +52,7 @@ fn on_the_cpu_a_table_and_a_chart() {
     let file = std::env::temp_dir().join(format!("gemm-ladder-{}.png", std::process::id()));
     let path = file.to_str().expect("a path of letters");
     let text = run(EXAMPLE, &["--device", "cpu", "--size", "16,33", "--plot", path]);
-    assert!(text.contains("\ngemm_tensor ") && text.contains("GFLOP/s") && !text.contains("naive"), "{text}");
+    assert!(text.contains("\ngemm_tensor ") && text.contains("TFLOP/s") && !text.contains("naive"), "{text}");
     let drawn = std::fs::read(&file).expect("it was drawn");
     std::fs::remove_file(&file).expect("it is ours");
     assert!(drawn.starts_with(b"\x89PNG"), "{} bytes", drawn.len());
@@ -67,7 +70,7 @@ fn a_user_is_told_what_there_is() {
     assert_eq!(steps, ["shared", "gemm_tensor"]);
     let wrong = start(EXAMPLE, &["--only", "fast"]);
     assert!(
-        !wrong.status.success() && String::from_utf8_lossy(&wrong.stderr).contains("wgmma 256"),
+        !wrong.status.success() && String::from_utf8_lossy(&wrong.stderr).contains("persistent"),
         "{wrong:?}"
     );
 }
