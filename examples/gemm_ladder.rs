@@ -3,11 +3,12 @@
 //! `cargo run --release --example gemm_ladder` multiplies square matrices of 256 to 8192 rows with the textbook's
 //! kernels (a thread an element, tiles in shared memory, 8 × 8 elements a thread in registers) and `gemm`, of `f32`;
 //! then `bf16` on the tensor cores, with sums in `f32`, one thing after the other: fragments in registers (`mma`), the
-//! next tiles on their way meanwhile (`cp.async`), tiles in shared memory (`wgmma`), the copy engine (TMA), a warp of its
-//! own for that, a persistent grid with larger tiles, clusters of two blocks that share what they bring; beside them tiles for thin
-//! factors, and factors copied into aligned memory first; and `gemm_tensor`. TFLOP/s as a table and, with
-//! `--plot FILE.png`, as a chart against n. Without a GPU it predicts an H200's times of the textbook's steps, or with
-//! `--model` another device's; those of the others are in example `performance_model`, as they take the kernels' text, too.
+//! next tiles on their way meanwhile (`cp.async`), tiles in shared memory (`wgmma`), the copy engine (TMA), a warp of
+//! its own for that, a persistent grid with larger tiles, clusters of two blocks that share what they bring; beside
+//! them tiles for thin factors, and factors copied into aligned memory first; and `gemm_tensor`. TFLOP/s as a table
+//! and, with `--plot FILE.png`, as a chart against n. Without a GPU it predicts an H200's times of the textbook's
+//! steps, or with `--model` another device's; those of the others are in example `performance_model`, as they take the
+//! kernels' text, too.
 //! `--device simulator` runs all in the simulator, on small matrices. On the CPU there are no kernels: only
 //! `gemm` and `gemm_tensor` run.
 //!
