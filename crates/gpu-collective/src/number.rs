@@ -66,6 +66,19 @@ two_words! {
     f64: f64::to_bits, f64::from_bits;
 }
 
+impl Accumulator for u128 {
+    const WORDS: u32 = 4;
+    #[inline(always)]
+    fn word(self, index: u32) -> u32 {
+        (self >> (32 * index)) as u32
+    }
+    #[inline(always)]
+    fn from_words(word: &mut impl FnMut(u32) -> u32) -> Self {
+        let low = u64::from_words(word) as u128;
+        (u64::from_words(&mut |index| word(2 + index)) as u128) << 64 | low
+    }
+}
+
 impl<A: Accumulator, B: Accumulator> Accumulator for (A, B) {
     const WORDS: u32 = A::WORDS + B::WORDS;
     #[inline(always)]

@@ -4,7 +4,7 @@
 
 mod support;
 
-use gpu_collective::grid::tickets::{mark, tile};
+use gpu_collective::grid::tickets::{self, mark, tile};
 use gpu_collective::grid::{
     HEADER_WORDS, Operator, Pass, Prefix, SECTION, Tickets, TileCounts, TileStates, TileWork, is_last_block,
     partials, scratch_words, single_pass,
@@ -294,6 +294,47 @@ fn the_last_block_sees_what_every_thread_of_the_others_stored() {
             sum_of_words::launch(&device.default_stream(), config, a, b, c).unwrap();
         }
         assert_eq!(result.to_vec().unwrap(), [(0..5 * THREADS).sum::<u32>()], "seed {seed}");
+    }
+}
+
+/// Blocks take tiles by a plain counter, and for each wait for the tile before.
+#[kernel]
+pub fn in_turn(counter: GlobalMut<u32>, tiles: u32, states: GlobalMut<u32>, results: GlobalMut<u32>) {
+    let room = shared::dynamic().array(1);
+    let thread = thread::thread_idx_x();
+    loop {
+        let tile = tickets::draw_for_block(counter, room);
+        // All have read it before the next is drawn.
+        thread::sync_threads();
+        if tile >= tiles {
+            break;
+        }
+        if tile > 0 {
+            while states.atomic(tile - 1).load(Ordering::Acquire, Scope::Device) == 0 {}
+        }
+        let before = if tile > 0 { results.read((tile - 1) * THREADS + thread) } else { thread };
+        results.write(tile * THREADS + thread, before + 1);
+        thread::sync_threads();
+        if thread == 0 {
+            states.atomic(tile).store(1, Ordering::Release, Scope::Device);
+        }
+    }
+}
+
+#[test]
+fn every_thread_of_a_block_gets_its_number_and_numbers_are_drawn_in_turn() {
+    let (tiles, blocks) = (9, 6);
+    for (seed, device) in schedules(40) {
+        let (mut counter, mut states) = (device.zeroed(1).unwrap(), device.zeroed(tiles as usize).unwrap());
+        let mut results = device.zeroed::<u32>((tiles * THREADS) as usize).unwrap();
+        let (a, b) = (counter.view_mut().as_global_mut(), states.view_mut().as_global_mut());
+        let (c, config) =
+            (results.view_mut().as_global_mut(), LaunchConfig::linear(blocks, THREADS).shared(4));
+        // SAFETY: a word for each tile, and for each thread of one a result; all are zero.
+        unsafe { in_turn::launch(&device.default_stream(), config, a, tiles, b, c).unwrap() };
+        let expected: Vec<u32> = (0..tiles * THREADS).map(|i| i % THREADS + 1 + i / THREADS).collect();
+        assert_eq!(results.to_vec().unwrap(), expected, "seed {seed}");
+        assert_eq!(counter.to_vec().unwrap(), [tiles + blocks], "seed {seed}");
     }
 }
 

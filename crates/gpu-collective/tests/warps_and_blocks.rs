@@ -34,6 +34,29 @@ pub fn warp_scans(input: Global<u32>, output: GlobalMut<u32>) {
     set(output, 128 + lane, collective::from_lane(value, 31 - lane));
 }
 
+/// Reductions that every lane gets, one after the other.
+#[kernel]
+pub fn warp_reductions(input: Global<f32>, output: GlobalMut<f32>) {
+    let lane = warp::lane_id();
+    let (value, add) = (input.read(lane), |first: f32, second: f32| first + second);
+    let mut row = 0;
+    while row < 6 {
+        let lanes = 1 << row;
+        output.write(32 * row + lane, collective::all_reduce(value, lanes, add));
+        output.write(32 * (6 + row) + lane, collective::all_reduce_pairwise(value, lanes, add));
+        let across = collective::all_reduce_across([value, -2.0 * value], lanes, add);
+        output.write(32 * (12 + row) + lane, across[0]);
+        output.write(32 * (18 + row) + lane, across[1]);
+        row += 1;
+    }
+    // Of four words, and with an operator by which each lane has a result of its own: what comes first is the lane's.
+    let wide = (lane as u128) << 96 | 1 << 40 | lane as u128;
+    let (sum, own) =
+        (collective::all_reduce(wide, 32, |a, b| a + b), collective::all_reduce(lane, 32, |a, _| a));
+    let is_right = sum == 496 << 96 | 32 << 40 | 496 && own == lane;
+    output.write(32 * 24 + lane, is_right as u32 as f32);
+}
+
 /// A scan of the block, twice, so that a second round meets what the first left.
 #[kernel]
 pub fn block_scan(input: Global<u32>, output: GlobalMut<u32>, total: GlobalMut<u32>) {
@@ -126,6 +149,54 @@ fn scans_of_a_warp_keep_the_order() {
     }
 }
 
+/// The sum of values, halves added to halves: value `i` takes value `i + len / 2`.
+fn tree(mut values: Vec<f32>) -> f32 {
+    while values.len() > 1 {
+        let (low, high) = values.split_at(values.len() / 2);
+        values = low.iter().zip(high).map(|(first, second)| first + second).collect();
+    }
+    values[0]
+}
+
+/// The sum of values, neighbours first.
+fn pairwise(mut values: Vec<f32>) -> f32 {
+    while values.len() > 1 {
+        values = values.chunks(2).map(|pair| pair[0] + pair[1]).collect();
+    }
+    values[0]
+}
+
+#[test]
+fn every_lane_gets_the_sum_of_its_group_in_the_order_that_is_documented() {
+    let values: Vec<f32> = (0..32u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32).collect();
+    for lanes in [4, 8, 16, 32] {
+        let differ = |group: &[f32]| tree(group.to_vec()).to_bits() != pairwise(group.to_vec()).to_bits();
+        assert!(values.chunks(lanes).any(differ), "the orders of {lanes} lanes can be told apart");
+    }
+    for (seed, device) in schedules(20) {
+        let (from, mut to) = (device.upload(&values).unwrap(), device.zeroed::<f32>(25 * 32).unwrap());
+        let (input, output) = (from.view().as_global(), to.view_mut().as_global_mut());
+        let (stream, config) = (device.default_stream(), LaunchConfig::linear(1, 32));
+        // SAFETY: the input has a value a lane, the output 25.
+        unsafe { warp_reductions::launch(&stream, config, input, output).unwrap() };
+        let results = to.to_vec().unwrap();
+        for (at, result) in results[..24 * 32].iter().enumerate() {
+            let (row, lane) = (at / 32, at % 32);
+            let lanes = 1 << (row % 6);
+            let group = values[lane / lanes * lanes..][..lanes].to_vec();
+            let apart = values[lane % lanes..].iter().step_by(lanes).copied().collect();
+            let expected = match row / 6 {
+                0 => tree(group),
+                1 => pairwise(group),
+                2 => tree(apart),
+                _ => -2.0 * tree(apart),
+            };
+            assert_eq!(result.to_bits(), expected.to_bits(), "seed {seed}, row {row}, lane {lane}");
+        }
+        assert_eq!(results[24 * 32..], [1.0; 32], "seed {seed}");
+    }
+}
+
 #[test]
 fn scans_of_a_block_keep_the_order() {
     for (seed, device) in schedules(50) {
@@ -157,13 +228,6 @@ fn scans_of_a_block_keep_the_order() {
 fn reductions_of_a_block_are_the_tree_that_is_documented() {
     let values: Vec<f32> = (0..THREADS).map(|i| 1.0 / (i + 1) as f32).collect();
     // Lane i takes lane i + 16, then i + 8, …; then warps in the same way.
-    let tree = |mut values: Vec<f32>| {
-        while values.len() > 1 {
-            let (low, high) = values.split_at(values.len() / 2);
-            values = low.iter().zip(high).map(|(first, second)| first + second).collect();
-        }
-        values[0]
-    };
     let expected = tree(values.chunks(32).map(|warp| tree(warp.to_vec())).collect());
     for (seed, device) in schedules(50) {
         let (from, mut to) = (device.upload(&values).unwrap(), device.zeroed::<f32>(1).unwrap());

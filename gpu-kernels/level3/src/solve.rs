@@ -12,13 +12,15 @@
 //! `x_i = Σ E_im s_m`, one chain from zero over ascending rows `m ≤ i` of the square,
 //! of which E is the inverse (`invert.rs`).
 
+use gpu_collective::Accumulator;
+use gpu_collective::grid::tickets;
+use gpu_collective::warp::all_reduce_pairwise;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
-use gpu_std::warp::{FULL, WarpShuffleValue, shuffle_xor};
 use gpu_std::{device, keep_rolled, opaque, unroll};
 
 use super::THREADS;
@@ -175,7 +177,7 @@ impl Brought {
 /// of one, and all bits otherwise. `E` is the number of right-hand sides of a thread that brings B, `V` that of elements in 16 bytes.
 #[device]
 #[inline(always)]
-pub(super) fn solve<T: Float + WarpShuffleValue, const C: usize, const E: usize, const V: usize>(
+pub(super) fn solve<T: Float + Accumulator, const C: usize, const E: usize, const V: usize>(
     l: Global<T>,
     b: GlobalMut<T>,
     x: GlobalMut<T>,
@@ -198,7 +200,7 @@ pub(super) fn solve<T: Float + WarpShuffleValue, const C: usize, const E: usize,
     let mut turn = block_idx_x();
     if thread == 0 {
         if blocks > 1 {
-            room.write(0, words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device));
+            room.write(0, tickets::draw(words));
         }
         room.write(1, u32::MAX);
     }
@@ -315,8 +317,7 @@ pub(super) fn solve<T: Float + WarpShuffleValue, const C: usize, const E: usize,
     // Mutants: the first block's sums are zero; of what is added to them the sign of a zero gets lost anyway.
     if is_narrow && block > 0 {
         unroll::<C>(|side| {
-            let pair = sums[side] + shuffle_xor(FULL, sums[side], 1);
-            let sum = pair + shuffle_xor(FULL, pair, 2);
+            let sum = all_reduce_pairwise(sums[side], NARROW, |first, second| first + second);
             if column == side as u32 {
                 own[0] = own[0] + sum;
             }

@@ -1,15 +1,15 @@
 //! Elements, and the type that sums of them are computed in.
 
+use gpu_collective::Accumulator;
 use gpu_std::float::Float;
 use gpu_std::half::{bf16, f16};
 use gpu_std::memory::Element;
 use gpu_std::opaque;
-use gpu_std::warp::WarpShuffleValue;
 
 /// An element of vectors and matrices: `f32`, `f64`, and, computed with as `f32`, `f16` and `bf16`.
 pub trait Scalar: Element {
     /// What sums are computed in.
-    type Sum: Float + WarpShuffleValue;
+    type Sum: Float + Accumulator;
     /// The same value.
     fn widen(self) -> Self::Sum;
     /// The nearest value.

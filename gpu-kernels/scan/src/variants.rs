@@ -17,6 +17,7 @@
 //! D. Merrill and M. Garland, *Single-pass parallel prefix scan with decoupled look-back*, 2016. The fast scan is
 //! [`super::whole()`].
 
+use gpu_collective::warp::reduce;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
@@ -355,9 +356,8 @@ pub fn scan_look_back_f32(
             let word = if lane < end { wait(words, end - 1 - lane) } else { PREFIX };
             let prefixes = warp::warp_vote_ballot(FULL, word >= PREFIX);
             let nearest = if prefixes == 0 { 31 } else { prefixes.trailing_zeros() };
-            let mut part = if lane <= nearest { f32::from_bits(word as u32) } else { 0.0 };
-            unroll::<5>(|step| part += warp::shuffle_down(FULL, part, 16 >> step));
-            sum += part;
+            let part = if lane <= nearest { f32::from_bits(word as u32) } else { 0.0 };
+            sum += reduce(part, 32, |first, second| first + second);
             end = if prefixes == 0 { end - 32 } else { 0 };
         }
         // Mutants: the first says the same again, but for the sign of a zero, which gets lost in sums from 0 on.

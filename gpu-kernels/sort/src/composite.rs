@@ -2,11 +2,12 @@
 //!
 //! Indices differ, so nothing is equal: a sort that need not be stable gives the stable result.
 
+use gpu_collective::Accumulator;
 use gpu_collective::warp::sort::Sortable;
 
 /// A word and an index in one number: `u32` words of up to 32 bits alone or of 8 or 16 with an index in the rest, `u64` those of 64
 /// bits alone or of up to 32 with an index of 32, `u128` those of 64 with an index.
-pub trait Composite: Sortable {
+pub trait Composite: Sortable + Accumulator {
     /// Items of a lane in a network: what fits in registers, and a network of 16 has 63 comparisons.
     const ITEMS: usize = if size_of::<Self>() == 16 { 4 } else { 16 };
     /// What keys are read as.

@@ -11,8 +11,7 @@
 //! 5. Keys go to memory in the order of their places, neighbours to neighbours wherever they have the same digit.
 
 use gpu_collective::block::{DigitPlaces, RadixRank};
-use gpu_collective::grid::TileCounts;
-use gpu_std::atomic::{Ordering, Scope};
+use gpu_collective::grid::{TileCounts, tickets};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion};
@@ -103,7 +102,7 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize,
     let rank = RadixRank::<B, W>::new(warps, warp_sums);
 
     if thread == 0 {
-        let ticket = header.atomic(super::TICKET).fetch_add(1, Ordering::Relaxed, Scope::Device);
+        let ticket = tickets::draw(header.offset(super::TICKET as u64));
         block_ticket.write(0, ticket.wrapping_sub(pass.tickets));
     }
     rank.clear();

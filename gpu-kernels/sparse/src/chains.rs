@@ -10,6 +10,7 @@
 //! A block has [`Rows::chunk`] rows, and its warps walk through them ([`levels`](crate::levels) says why). Where each
 //! warp has one window, the results go from one to the next through shared memory, by atomic loads and stores.
 
+use gpu_collective::grid::tickets::draw_for_block;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
@@ -19,7 +20,7 @@ use gpu_std::{device, keep_rolled, kernel, warp};
 use crate::NONE;
 use crate::levels::{Beside, Rows, inside_of_window, links};
 use crate::scalar::Scalar;
-use crate::waiting::{ASKED, Batch, Strides, System, all_are, draw};
+use crate::waiting::{ASKED, Batch, Strides, System, all_are};
 
 /// The most entries of a window beside the diagonal.
 const ENTRIES: u32 = 32 * 31 / 2;
@@ -50,7 +51,7 @@ fn chains<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<
     let (room, known) = (memory.array::<u32>(1), memory.array::<T::Word>(threads));
     let inner = memory.array::<T>(threads / 32 * ENTRIES);
     known.write(thread, T::UNKNOWN);
-    let first = draw(ticket, room) * shape.chunk;
+    let first = draw_for_block(ticket, room) * shape.chunk;
     // Mutants: where just a block's rows are left, both are their end.
     let end = if shape.rows - first > shape.chunk { first + shape.chunk } else { shape.rows };
     // Mutants: what is not asked for in shared memory is asked for in global memory, which has it as well.

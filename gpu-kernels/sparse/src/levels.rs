@@ -29,6 +29,8 @@
 //! A level is a word, and it says itself whether it is known: a load that sees it needs nothing else, so relaxed loads
 //! and stores suffice.
 
+use gpu_collective::grid::tickets::draw_for_block;
+use gpu_collective::warp::inclusive_scan_within;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
@@ -37,7 +39,7 @@ use gpu_std::thread::{block_dim_x, thread_idx_x};
 use gpu_std::{device, keep_rolled, kernel, unroll, warp};
 
 use crate::check::bounds;
-use crate::waiting::{draw, sleep_unless};
+use crate::waiting::sleep_unless;
 use crate::{NONE, THREADS};
 
 /// A triangle, but for addresses.
@@ -143,7 +145,7 @@ impl Rows {
 #[device]
 #[inline(always)]
 pub(crate) fn first_of_block(ticket: GlobalMut<u32>, room: Shared<u32>) -> u32 {
-    draw(ticket, room) * THREADS
+    draw_for_block(ticket, room) * THREADS
 }
 
 /// Words of the ring of a block of `threads` threads that has `chunk` rows: those of the rows that its warps have at a
@@ -247,18 +249,10 @@ fn batch(first: u32, end: u32) -> u32 {
 /// after the other. It has to be known of those alone.
 #[device]
 #[inline(always)]
-fn in_chains(mut level: u32, before: u32) -> u32 {
-    let mut distance = 1;
-    // Mutants: no row hangs on 32 others of its window.
-    while distance < 32 {
-        let other = warp::shuffle_up(warp::FULL, level, distance) + distance;
-        // Mutants: of two equal levels either is the higher.
-        if before >= distance && other > level {
-            level = other;
-        }
-        distance *= 2;
-    }
-    level
+fn in_chains(level: u32, before: u32) -> u32 {
+    // From row to row a level grows by one, as lanes' numbers do: what is left of it beside those is a maximum.
+    let left = 31 - warp::lane_id();
+    inclusive_scan_within(level + left, before, Ord::max) - left
 }
 
 /// The levels of a warp's rows, of which `level` is known from rows before, from what they need of each other.
@@ -299,7 +293,7 @@ pub fn sparse_levels(
         ring.words.write(word, 0);
         word += threads;
     }
-    let base = draw(ticket, room) * shape.chunk;
+    let base = draw_for_block(ticket, room) * shape.chunk;
     // Mutants: where just a block's rows are left, both are their end.
     let end = if shape.rows - base > shape.chunk { base + shape.chunk } else { shape.rows };
     let known = Known { levels, ring, base };

@@ -8,6 +8,7 @@
 //! multiply-add and nothing else; the next entries are read and asked for meanwhile. Warps take their rows by a ticket,
 //! so that what they wait for is a warp's that runs.
 
+use gpu_collective::grid::tickets::draw_for_block;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::{device, keep_rolled, kernel, unroll, warp};
@@ -15,7 +16,7 @@ use gpu_std::{device, keep_rolled, kernel, unroll, warp};
 use crate::levels::{Beside, Rows};
 use crate::order::CLASSES;
 use crate::scalar::Scalar;
-use crate::waiting::{ASKED, Batch, Strides, System, draw};
+use crate::waiting::{ASKED, Batch, Strides, System};
 
 /// Threads of a block. Few, as a block begins only when all of another have ended.
 pub const THREADS: u32 = 128;
@@ -174,7 +175,7 @@ fn ordered<T: Scalar>(
     let room = memory.array::<u32>(1);
     let (values, solved) = (memory.array::<T>(THREADS / 32 * ROOM), memory.array::<T>(THREADS / 32 * ROOM));
     let lane = warp::lane_id();
-    let number = draw(ticket, room) * (THREADS / 32) + gpu_std::thread::thread_idx_x() / 32;
+    let number = draw_for_block(ticket, room) * (THREADS / 32) + gpu_std::thread::thread_idx_x() / 32;
     let mut task = Task { lanes: 1, ..Task::default() };
     if number < count {
         task = Task::read(tasks, number);

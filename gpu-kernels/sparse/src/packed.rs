@@ -14,6 +14,7 @@
 //! but crowds out those whose turn it is. So a warp first waits for a word of the level before: as far before the first
 //! that it lacks as that is before its own.
 
+use gpu_collective::grid::tickets::draw_for_block;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::shared::{self, SharedLayout};
@@ -25,7 +26,7 @@ use crate::levels::{Beside, Rows};
 use crate::order::class;
 use crate::ordered::{Task, lanes_of};
 use crate::scalar::Scalar;
-use crate::waiting::{ASKED, Strides, System, draw};
+use crate::waiting::{ASKED, Strides, System};
 
 /// Threads of a block that solves.
 pub const THREADS: u32 = crate::ordered::THREADS;
@@ -131,7 +132,7 @@ fn solve<T: Scalar>(
 ) {
     let room = shared::dynamic().array::<u32>(1);
     let lane = warp::lane_id();
-    let number = draw(ticket, room) * (THREADS / 32) + thread_idx_x() / 32;
+    let number = draw_for_block(ticket, room) * (THREADS / 32) + thread_idx_x() / 32;
     if number >= packed.count {
         return;
     }

@@ -1,6 +1,7 @@
 //! The sum of a row's products, by a warp or some lanes: in the order that products of a matrix and a vector
 //! ([`spmv`](crate::spmv)) have, for one vector or several.
 
+use gpu_collective::warp::all_reduce;
 use gpu_std::memory::Global;
 use gpu_std::{device, rolled, unroll, warp};
 
@@ -18,13 +19,8 @@ pub(crate) fn within(column: u32, last: u32) -> u32 {
 /// The lanes' chains, added.
 #[device]
 #[inline(always)]
-pub(crate) fn tree<T: Scalar>(mut sum: T) -> T {
-    let mut distance = 16;
-    while distance > 0 {
-        sum = sum + warp::shuffle_xor(warp::FULL, sum, distance);
-        distance /= 2;
-    }
-    sum
+pub(crate) fn tree<T: Scalar>(sum: T) -> T {
+    all_reduce(sum, 32, |first, second| first + second)
 }
 
 /// The sum of a piece from entry `start` to `end`, by a warp, each lane of which asks for `N` at a time; `x` has its
@@ -79,11 +75,5 @@ pub(crate) fn short_tree<T: Scalar, const LANES: u32, const J: usize>(mut sums: 
             });
         }
     });
-    let mut sum = sums[0];
-    let mut distance = LANES / 2;
-    while distance > 0 {
-        sum = sum + warp::shuffle_xor(warp::FULL, sum, distance);
-        distance /= 2;
-    }
-    sum
+    all_reduce(sums[0], LANES, |first, second| first + second)
 }

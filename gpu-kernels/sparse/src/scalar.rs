@@ -1,12 +1,13 @@
 //! Elements.
 
+use gpu_collective::Accumulator;
 use gpu_std::atomic::AtomicElement;
 use gpu_std::float::Float;
 use gpu_std::memory::Element;
 use gpu_std::warp::WarpShuffleValue;
 
 /// An element of matrices and vectors: `f32`, `f64`.
-pub trait Scalar: Float + WarpShuffleValue {
+pub trait Scalar: Float + WarpShuffleValue + Accumulator {
     /// Its bits, which threads exchange through atomic variables.
     type Word: AtomicElement + Element + Eq;
     /// The bits of an element that is not known yet: those of a NaN that no result has, all of them one, so that

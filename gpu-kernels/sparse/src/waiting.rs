@@ -1,4 +1,4 @@
-//! What the solvers free of synchronisation share: entries that a lane asks for together, and the ticket.
+//! What the solvers free of synchronisation share: entries that a lane asks for together, and a block's system.
 //!
 //! A value of the solution says itself whether it is known: all its bits are ones until then, a NaN that no result has.
 //! A load that sees it needs nothing else, so relaxed loads and stores suffice.
@@ -6,7 +6,7 @@
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
-use gpu_std::thread::{block_idx_x, nanosleep, sync_threads, thread_idx_x};
+use gpu_std::thread::{block_idx_x, nanosleep};
 use gpu_std::{device, unroll, warp};
 
 use crate::NONE;
@@ -229,15 +229,4 @@ impl<T: Scalar> Batch<T> {
         });
         sum
     }
-}
-
-/// The next of the ticket's numbers, the same for the whole block.
-#[device]
-#[inline(always)]
-pub(crate) fn draw(ticket: GlobalMut<u32>, room: Shared<u32>) -> u32 {
-    if thread_idx_x() == 0 {
-        room.write(0, ticket.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device));
-    }
-    sync_threads();
-    room.read(0)
 }

@@ -6,6 +6,8 @@
 //! The ticket's upper half counts launches. With it a block draws the mark by which it tells this launch's words from
 //! those of others; nothing has to be cleared between launches, and a captured launch can be replayed. Only after
 //! 2^32 - 1 launches, when a mark would come back, the last block to end clears all words.
+//!
+//! Where a launch's words are cleared before it anyway, a plain counter does: [`draw`], or [`draw_for_block`].
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
@@ -75,6 +77,49 @@ pub const fn tile(ticket: u64) -> u32 {
 #[inline(always)]
 pub const fn mark(ticket: u64) -> u32 {
     (ticket >> 32) as u32 + 1
+}
+
+/// The next of a counter's numbers, the first of which is what it held before the launch. For one thread of a block.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn draw(counter: GlobalMut<u32>) -> u32 {
+    counter.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device)
+}
+
+/// The next of a counter's numbers, the same for the whole block.
+///
+/// `room` is one word of shared memory, read until the next barrier. One barrier.
+///
+/// ```
+/// use gpu_collective::grid::tickets::draw_for_block;
+/// use gpu_std::prelude::*;
+///
+/// /// The order in which blocks came, for them to wait for those before.
+/// #[kernel]
+/// pub fn turns(counter: GlobalMut<u32>, blocks: GlobalMut<u32>) {
+///     let turn = draw_for_block(counter, shared::dynamic().array(1));
+///     if thread::thread_idx_x() == 0 {
+///         blocks.write(turn, thread::block_idx_x());
+///     }
+/// }
+/// # use gpu_std::launch::LaunchConfig;
+/// # let device = gpu_core::Device::simulator();
+/// # let (mut counter, mut blocks) = (device.zeroed(1)?, device.zeroed(5)?);
+/// # let (a, b) = (counter.view_mut().as_global_mut(), blocks.view_mut().as_global_mut());
+/// # unsafe { turns::launch(&device.default_stream(), LaunchConfig::linear(5, 64).shared(4), a, b)? };
+/// let mut blocks = blocks.to_vec()?;
+/// blocks.sort();
+/// assert_eq!((counter.to_vec()?, blocks), (vec![5], vec![0, 1, 2, 3, 4]));
+/// # Ok::<(), gpu_core::Error>(())
+/// ```
+#[device]
+#[inline(always)]
+pub fn draw_for_block(counter: GlobalMut<u32>, room: Shared<u32>) -> u32 {
+    if thread_idx_x() == 0 {
+        room.write(0, draw(counter));
+    }
+    sync_threads();
+    room.read(0)
 }
 
 impl Tickets {

@@ -6,7 +6,7 @@ mod scan;
 pub mod sort;
 
 pub use rank::match_bits;
-pub use reduce::{reduce, reduce_compact};
+pub use reduce::{all_reduce, all_reduce_across, all_reduce_pairwise, reduce, reduce_compact};
 pub use scan::{exclusive_scan, inclusive_scan, inclusive_scan_compact, inclusive_scan_within};
 
 use gpu_std::{device, warp};
@@ -25,4 +25,11 @@ pub fn from_lane<A: Accumulator>(value: A, lane: u32) -> A {
 #[inline(always)]
 pub fn shuffle_down<A: Accumulator>(value: A, distance: u32) -> A {
     A::from_words(&mut |word| warp::shuffle_down(warp::FULL, value.word(word), distance))
+}
+
+/// The value of the lane whose number differs in the bits of `lanes`.
+#[device]
+#[inline(always)]
+pub fn shuffle_xor<A: Accumulator>(value: A, lanes: u32) -> A {
+    A::from_words(&mut |word| warp::shuffle_xor(warp::FULL, value.word(word), lanes))
 }

@@ -1,8 +1,8 @@
 //! Reductions over the lanes of a warp.
 
-use gpu_std::{device, keep_rolled};
+use gpu_std::{device, keep_rolled, unroll};
 
-use super::shuffle_down;
+use super::{shuffle_down, shuffle_xor};
 use crate::Accumulator;
 
 /// The combination of the values of the first `lanes` lanes, a power of two, in lane 0; elsewhere something else.
@@ -55,4 +55,73 @@ pub fn reduce_compact<A: Accumulator>(
         distance /= 2;
     }
     value
+}
+
+/// The combination of the values of each group of `lanes` neighbouring lanes, a power of two, in every lane of it.
+///
+/// A tree: lane `i` takes lane `i ^ (lanes / 2)`, then `i ^ (lanes / 4)`, and so on: in the first lane of a group what
+/// [`reduce`] gives. A lane puts its own value first, so all lanes have the same bits where `combine` commutes, as sums
+/// of floats do.
+///
+/// ```
+/// use gpu_collective::warp::all_reduce;
+/// use gpu_std::prelude::*;
+///
+/// /// What part of its group of eight each value is.
+/// #[kernel]
+/// pub fn shares(values: GlobalMut<f32>) {
+///     let value = values.read(warp::lane_id());
+///     values.write(warp::lane_id(), value / all_reduce(value, 8, |first, second| first + second));
+/// }
+/// # use gpu_std::launch::LaunchConfig;
+/// # let device = gpu_core::Device::simulator();
+/// # let mut values = device.upload(&[3.0f32; 32])?;
+/// # unsafe {
+/// #     shares::launch(&device.default_stream(), LaunchConfig::linear(1, 32), values.view_mut().as_global_mut())?
+/// # };
+/// assert_eq!(values.to_vec()?, [0.125; 32]);
+/// # Ok::<(), gpu_core::Error>(())
+/// ```
+#[device]
+#[inline(always)]
+pub fn all_reduce<A: Accumulator>(mut value: A, lanes: u32, combine: impl Fn(A, A) -> A) -> A {
+    let mut distance = lanes / 2;
+    while distance > 0 {
+        value = combine(value, shuffle_xor(value, distance));
+        distance /= 2;
+    }
+    value
+}
+
+/// As [`all_reduce`], neighbours first: `(0 + 1) + (2 + 3)` where that adds `(0 + 2) + (1 + 3)`.
+///
+/// Lane `i` takes lane `i ^ 1`, then `i ^ 2`, and so on up to `i ^ (lanes / 2)`.
+#[device]
+#[inline(always)]
+pub fn all_reduce_pairwise<A: Accumulator>(mut value: A, lanes: u32, combine: impl Fn(A, A) -> A) -> A {
+    let mut distance = 1;
+    while distance < lanes {
+        value = combine(value, shuffle_xor(value, distance));
+        distance *= 2;
+    }
+    value
+}
+
+/// As [`all_reduce`], of the lanes that are a multiple of `apart` lanes apart, a power of two: each has a vector, of
+/// which every element is combined with those of the others.
+///
+/// Lane `i` takes lane `i ^ 16`, then `i ^ 8`, and so on down to `i ^ apart`.
+#[device]
+#[inline(always)]
+pub fn all_reduce_across<A: Accumulator, const N: usize>(
+    mut values: [A; N],
+    apart: u32,
+    combine: impl Fn(A, A) -> A,
+) -> [A; N] {
+    let mut distance = 16;
+    while distance >= apart {
+        unroll::<N>(|j| values[j] = combine(values[j], shuffle_xor(values[j], distance)));
+        distance /= 2;
+    }
+    values
 }

@@ -28,6 +28,7 @@ mod matrix;
 mod panels;
 mod products;
 
+use gpu_collective::grid::tickets;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut, Shared};
@@ -109,7 +110,7 @@ fn factor<T: Sums + Root + WarpShuffleValue, const V: usize, const SKYLINE: bool
         keep_rolled();
         if thread_idx_x() == 0 {
             // A tile of every matrix, and then the next one: meanwhile what that waits for becomes known.
-            let number = progress.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device);
+            let number = tickets::draw(progress);
             let count = if SKYLINE { 1 } else { shape.count.max(1) };
             let (tile, number) = (number / count, number % count);
             let mut rows = [NO_TILE; 2];

@@ -1,9 +1,10 @@
 //! Sums across the lines: a lane has a vector of results, and groups of lanes take the lines in turn.
 
+use gpu_collective::warp::all_reduce_across;
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
-use gpu_std::{device, shared, unroll, warp};
+use gpu_std::{device, shared, unroll};
 
 use super::{ACROSS_THREADS, ACROSS_UNROLL, ACROSS_WARPS, Shape, deliver, vector};
 use crate::scalar::Scalar;
@@ -56,13 +57,9 @@ pub(super) fn across<T: Scalar, const V: usize>(
     };
     let vectors = shape.vectors != 0 && shape.x_vectors != 0;
     // Mutants: element by element they are the same.
-    let mut sums: [T::Sum; V] = if vectors && left >= V as u32 { part.vectors() } else { part.elements() };
+    let sums: [T::Sum; V] = if vectors && left >= V as u32 { part.vectors() } else { part.elements() };
 
-    let mut distance = 16;
-    while distance >= shape.width {
-        unroll::<V>(|j| sums[j] = sums[j] + warp::shuffle_xor(warp::FULL, sums[j], distance));
-        distance /= 2;
-    }
+    let sums = all_reduce_across(sums, shape.width, |first, second| first + second);
     // Of each warp its sums, of each lane's vector element after element.
     let memory = shared::dynamic().array::<T::Sum>(ACROSS_THREADS * V as u32);
     // Mutants: one lane more has the same sums as the first.

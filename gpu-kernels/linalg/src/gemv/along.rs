@@ -1,8 +1,9 @@
 //! Sums along the lines: lanes share a line and what they read of `x` serves [`LINES`] of them.
 
+use gpu_collective::warp::all_reduce;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{block_idx_x, thread_idx_x};
-use gpu_std::{device, rolled, unroll, warp};
+use gpu_std::{device, rolled, unroll};
 
 use super::{LINES, Shape, UNROLL, WARPS, chain, deliver};
 use crate::scalar::Scalar;
@@ -46,12 +47,7 @@ pub(super) fn along<T: Scalar, const V: usize>(
         part.sums::<V, false>(lane, shape.width)
     };
     unroll::<{ LINES as usize }>(|line| {
-        let mut sum = sums[line];
-        let mut distance = shape.width / 2;
-        while distance > 0 {
-            sum = sum + warp::shuffle_xor(warp::FULL, sum, distance);
-            distance /= 2;
-        }
+        let sum = all_reduce(sums[line], shape.width, |first, second| first + second);
         if lane == 0 && first + (line as u32) < shape.results {
             deliver::<T>(shape, piece, first + line as u32, sum, factors, y, partials);
         }

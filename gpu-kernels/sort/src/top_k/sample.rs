@@ -1,7 +1,8 @@
 //! A bound from a sample.
 
+use gpu_collective::grid::is_last_block;
+use gpu_collective::warp::all_reduce_pairwise;
 use gpu_collective::warp::sort::Sortable;
-use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::{device, keep_rolled, shared, unroll, warp};
@@ -33,7 +34,7 @@ pub fn sample<K: Keyed, C: Composite>(
     let mut memory = shared::dynamic();
     let of_warps: Shared<C> = memory.array(8);
     let all: Shared<C> = memory.array(256);
-    let is_last = memory.array::<u32>(1);
+    let flag = memory.array::<u32>(1);
     let mut least = C::HIGHEST;
     let (mut places, mut drawn) = ([0; DRAWS], [K::Word::HIGHEST; DRAWS]);
     unroll::<DRAWS>(|i| {
@@ -49,7 +50,7 @@ pub fn sample<K: Keyed, C: Composite>(
         drawn[i] = keys.offset(places[i] as u64).word(0);
     });
     unroll::<DRAWS>(|i| least = Ord::min(least, compose(drawn[i], places[i])));
-    unroll::<5>(|step| least = Ord::min(least, least.shuffle_xor(1 << step)));
+    let least = all_reduce_pairwise(least, 32, Ord::min);
     if warp::lane_id() == 0 {
         of_warps.write(thread / 32, least);
     }
@@ -59,13 +60,7 @@ pub fn sample<K: Keyed, C: Composite>(
         unroll::<4>(|warp| least = Ord::min(least, of_warps.read(4 * thread + warp as u32)));
         minima.write(MINIMA * block_idx_x() + thread, least);
     }
-    sync_threads();
-    if thread == 0 {
-        let before = header.atomic(SAMPLED).fetch_add(1, Ordering::AcqRel, Scope::Device);
-        is_last.write(0, (before == grid_dim_x() - 1) as u32);
-    }
-    sync_threads();
-    if warp::uniform(is_last.read(0) == 1) {
+    if warp::uniform(is_last_block(header.offset(SAMPLED as u64), grid_dim_x(), flag)) {
         let count = MINIMA * grid_dim_x();
         if thread < count {
             all.write(thread, minima.read(thread));
