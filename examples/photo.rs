@@ -11,7 +11,7 @@ use std::time::Instant;
 use clap::Parser;
 use gpu_core::Device;
 use gpu_first::table::Table;
-use gpu_transpose::Layout;
+use gpu_transpose::{Layout, Matrix};
 use image::RgbImage;
 use serde::Serialize;
 
@@ -109,7 +109,7 @@ fn run(options: Options) -> Result<(), Box<dyn Error>> {
 fn warm_up(device: &Device) -> Result<(), Box<dyn Error>> {
     let input = device.upload(&[1.0, 2.0])?;
     gpu_reduce::sum(&input)?;
-    gpu_transpose::transpose(&input, Layout::row_major(1, 2)?)?;
+    gpu_transpose::transpose(Matrix::new(&input, Layout::row_major(1, 2)?)?)?;
     Ok(device.synchronize()?)
 }
 
@@ -124,7 +124,7 @@ fn process(
     let matrix = Layout::row_major(height, width)?;
     let (input, upload_ms) = timed(|| device.upload(plane))?;
     let (output, transpose_ms) = timed(|| -> Result<_, gpu_transpose::Error> {
-        let output = gpu_transpose::transpose(&input, matrix)?;
+        let output = gpu_transpose::transpose(Matrix::new(&input, matrix)?)?;
         device.synchronize()?;
         Ok(output)
     })?;
@@ -133,7 +133,7 @@ fn process(
 
     let mut expected = vec![0.0; plane.len()];
     let cpu = Instant::now();
-    gpu_transpose::reference::transpose(plane, matrix, &mut expected, height);
+    gpu_transpose::reference::transpose(plane, matrix, &mut expected, Layout::row_major(width, height)?);
     let cpu_transpose_ms = milliseconds(cpu);
     let cpu = Instant::now();
     let expected_sum = gpu_reduce::reference::sum(plane);

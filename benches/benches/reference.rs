@@ -94,10 +94,11 @@ fn transpose(criterion: &mut Criterion) {
         let size = format!("{rows}x{cols}");
         let (values, output) = (&values[..rows * cols], &mut output[..rows * cols]);
         group.throughput(Throughput::Bytes((2 * rows * cols * BYTES) as u64));
-        let matrix = Layout::row_major(rows, cols).expect("it fits");
+        let [matrix, transposed] =
+            [(rows, cols), (cols, rows)].map(|(rows, cols)| Layout::row_major(rows, cols).expect("it fits"));
         group.bench_function(BenchmarkId::new("reference", &size), |b| {
             b.iter(|| {
-                gpu_transpose::reference::transpose(black_box(values), matrix, black_box(output), rows)
+                gpu_transpose::reference::transpose(black_box(values), matrix, black_box(output), transposed)
             });
         });
         group.bench_function(BenchmarkId::new("serial loop", &size), |b| {

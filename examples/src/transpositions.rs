@@ -6,7 +6,7 @@ use gpu_core::{Device, Stream, View, ViewMut};
 use gpu_sim::metrics::{Architecture, Metrics, Occupancy};
 use gpu_sim::{BlockOrder, Config, Record};
 use gpu_transpose::variants::{Variant, transpose_with};
-use gpu_transpose::{Layout, transpose_into};
+use gpu_transpose::{Layout, Matrix, MatrixMut, transpose_into};
 use serde::Serialize;
 
 use crate::choice::{Choice, Textbook};
@@ -55,9 +55,11 @@ impl Transposition {
         matrix: Layout,
         output: impl Into<ViewMut<'b, f32>>,
     ) -> Result<(), gpu_transpose::Error> {
+        let transposed = Layout::row_major(matrix.columns(), matrix.rows())?;
+        let (input, output) = (Matrix::new(input, matrix)?, MatrixMut::new(output, transposed)?);
         match self {
-            Self::Textbook(variant) => transpose_with(variant, stream, input, matrix, output, matrix.rows()),
-            Self::Fast => transpose_into(stream, input, matrix, output, matrix.rows()),
+            Self::Textbook(variant) => transpose_with(variant, stream, input, output),
+            Self::Fast => transpose_into(stream, input, output),
         }
     }
 }

@@ -5,7 +5,7 @@ use gpu_reduce::{Error as Reduce, Scratch, sum_into};
 use gpu_scan::Error as Scan;
 use gpu_tests::backends::for_each;
 use gpu_transpose::{
-    BatchLayout, Error as Transpose, Layout, permute, transpose, transpose_batch_into, transpose_in_place,
+    Batch, BatchLayout, BatchMut, Error as Transpose, Layout, Matrix, MatrixMut, permute, transpose_in_place,
     transpose_into,
 };
 
@@ -187,8 +187,9 @@ fn memory_of_another_device_is_refused() {
         let error = gpu_scan::histogram_even_into(&stream, &input, 0.0, 1.0, &mut counts).unwrap_err();
         assert!(matches!(error, Scan::WrongDevice { .. }), "{error}");
         assert_eq!((count.to_vec().unwrap(), counts.to_vec().unwrap()), (vec![9], vec![9]));
-        let error =
-            transpose_into(&stream, &input, Layout::row_major(1, 1).unwrap(), &mut output, 1).unwrap_err();
+        let one = Layout::row_major(1, 1).unwrap();
+        let (matrix, target) = (Matrix::new(&input, one).unwrap(), MatrixMut::new(&mut output, one).unwrap());
+        let error = transpose_into(&stream, matrix, target).unwrap_err();
         assert!(matches!(error, Transpose::Device(Core::WrongDevice { .. })), "{error}");
         assert_eq!(output.to_vec().unwrap(), [OLD]);
     });
@@ -202,22 +203,23 @@ fn a_transposition_checks_shapes_and_lengths() {
         let mut output = device.upload(&[OLD; 14]).unwrap();
         let matrix = Layout::row_major(3, 5).unwrap();
 
-        let error = transpose(&input, matrix).unwrap_err();
-        assert!(
-            matches!(error, Transpose::Device(Core::Length { what: "the input", expected: 15, actual: 14 })),
-            "{error}"
-        );
-        let shape = Layout::row_major(2, 7).unwrap();
-        let error = transpose_into(&stream, &input, shape, &mut output, 3).unwrap_err();
-        assert!(
-            matches!(error, Transpose::Device(Core::Length { what: "the output", expected: 20, actual: 14 })),
-            "{error}"
-        );
-        let error = transpose_into(&stream, &input, shape, &mut output, 1).unwrap_err();
-        assert!(
-            matches!(error, Transpose::Device(Core::LeadingDimension { expected: 2, actual: 1, .. })),
-            "{error}"
-        );
+        let error = Matrix::new(&input, matrix).unwrap_err();
+        assert!(matches!(error, Core::Length { what: "a matrix", expected: 15, actual: 14 }), "{error}");
+        let error = MatrixMut::new(&mut output, matrix.transposed()).unwrap_err();
+        assert!(matches!(error, Core::Length { what: "a matrix", expected: 15, actual: 14 }), "{error}");
+        let [two, seven] = [(2, 7), (7, 2)].map(|(r, c)| Layout::row_major(r, c).unwrap());
+        for (from, to, expected) in
+            [(two, two, (7, 2)), (seven, seven, (2, 7)), (two, seven.transposed(), (7, 2))]
+        {
+            let (source, target) =
+                (Matrix::new(&input, from).unwrap(), MatrixMut::new(&mut output, to).unwrap());
+            let error = transpose_into(&stream, source, target).unwrap_err();
+            let Transpose::Shape { expected: shape, actual } = error else { panic!("{error}") };
+            assert_eq!((shape, actual), (expected, to.shape()));
+        }
+        let twice = Batch::new(&input, BatchLayout::new(two, 2, 0).unwrap()).unwrap();
+        let error = transpose_into(&stream, twice, MatrixMut::new(&mut output, seven).unwrap()).unwrap_err();
+        assert!(matches!(error, Transpose::Count { expected: 2, actual: 1 }), "{error}");
         let error = Layout::row_major(3, 5).and_then(|layout| layout.with_leading_dimension(4)).unwrap_err();
         assert!(matches!(error, Core::LeadingDimension { expected: 5, actual: 4, .. }), "{error}");
         let error = Layout::row_major(usize::MAX / 2, 3).unwrap_err();
@@ -249,38 +251,28 @@ fn a_permutation_checks_its_axes_and_lengths() {
 fn batches_and_in_place_transpositions_check_for_overlap_gaps_and_scratch() {
     for_each("batches_and_in_place_transpositions_check_for_overlap_gaps_and_scratch", |device| {
         let stream = device.default_stream();
-        let input = device.upload(&[1.0; 30]).unwrap();
         let mut data = device.upload(&[OLD; 30]).unwrap();
-        let mut none = device.alloc(0).unwrap();
+        let none = &mut Scratch::new(&stream).fixed();
         let matrix = Layout::row_major(3, 5).unwrap();
-        let batch = BatchLayout::new(matrix, 2, 15).unwrap();
 
-        let error = transpose_batch_into(&stream, &input, batch, &mut data, 3, 14).unwrap_err();
-        assert!(matches!(error, Transpose::Device(Core::Overlap { expected: 15, actual: 14 })), "{error}");
-        let error = transpose_batch_into(&stream, &input, batch, &mut data, 2, 15).unwrap_err();
-        assert!(
-            matches!(error, Transpose::Device(Core::LeadingDimension { expected: 3, actual: 2, .. })),
-            "{error}"
-        );
+        let overlapping = BatchLayout::new(matrix, 2, 14).unwrap();
+        assert!(Batch::new(&data, overlapping).is_ok(), "of what is only read matrices may overlap");
+        let error = BatchMut::new(&mut data, overlapping).unwrap_err();
+        assert!(matches!(error, Core::Overlap { expected: 15, actual: 14 }), "{error}");
         let error = BatchLayout::new(matrix, 3, usize::MAX).unwrap_err();
         assert!(matches!(error, Core::BatchOverflow { count: 3, stride: usize::MAX }), "{error}");
+        let error = BatchMut::new(&mut data, BatchLayout::new(matrix, 3, 15).unwrap()).unwrap_err();
+        assert!(matches!(error, Core::Length { what: "a batch", expected: 45, actual: 30 }), "{error}");
 
-        let overlapping = BatchLayout::new(Layout::row_major(4, 4).unwrap(), 2, 8).unwrap();
-        let error = transpose_in_place(&stream, &mut data, overlapping, &mut none).unwrap_err();
-        assert!(matches!(error, Transpose::Device(Core::Overlap { expected: 16, actual: 8 })), "{error}");
-        let error = transpose_in_place(&stream, &mut data, batch, &mut none).unwrap_err();
+        let two = BatchLayout::new(matrix, 2, 15).unwrap();
+        let error = transpose_in_place(&stream, BatchMut::new(&mut data, two).unwrap(), none).unwrap_err();
         assert!(matches!(error, Transpose::Device(Core::ScratchTooSmall { actual: 0, .. })), "{error}");
-        let gaps = BatchLayout::from(
-            Layout::row_major(3, 5).and_then(|layout| layout.with_leading_dimension(6)).unwrap(),
-        );
-        let error = transpose_in_place(&stream, &mut data, gaps, &mut none).unwrap_err();
+        let other = &mut Scratch::new(&device.stream().unwrap());
+        let error = transpose_in_place(&stream, BatchMut::new(&mut data, two).unwrap(), other).unwrap_err();
+        assert!(matches!(error, Transpose::Device(Core::ScratchOfOtherStream { .. })), "{error}");
+        let gaps = MatrixMut::new(&mut data, matrix.with_leading_dimension(6).unwrap()).unwrap();
+        let error = transpose_in_place(&stream, gaps, none).unwrap_err();
         assert!(matches!(error, Transpose::InPlaceGap { expected: 5, actual: 6 }), "{error}");
-        let long = BatchLayout::new(matrix, 3, 15).unwrap();
-        let error = transpose_in_place(&stream, &mut data, long, &mut none).unwrap_err();
-        assert!(
-            matches!(error, Transpose::Device(Core::Length { what: "the data", expected: 45, actual: 30 })),
-            "{error}"
-        );
         assert_eq!(data.to_vec().unwrap(), [OLD; 30]);
     });
 }

@@ -1,7 +1,7 @@
 //! Transpositions and permutations of other elements than `f32`, and in place.
 
 use gpu_core::{Buffer, Element, Pinned, Stream, View};
-use gpu_transpose::{BatchLayout, Layout};
+use gpu_transpose::{Layout, MatrixMut, Scratch};
 use rayon::prelude::*;
 
 use super::Typed;
@@ -22,6 +22,7 @@ pub struct Permute<T: Element> {
     launches: Vec<usize>,
     input: Buffer<T>,
     output: Buffer<T>,
+    scratch: Scratch,
     /// What the inputs were; empty unless they are what is written.
     pristine: Buffer<T>,
     /// Page-locked: four times as fast to copy to as other memory.
@@ -58,13 +59,14 @@ impl<T: Element> Permute<T> {
             input.slice_mut(start..start + part.len()).copy_from(part)?;
         }
         let output = session.device.alloc(if typed.in_place { 0 } else { inputs * elements })?;
+        let scratch = Scratch::new(&session.stream);
         let mut pristine = session.device.alloc(if typed.in_place { inputs * elements } else { 0 })?;
         if typed.in_place {
             session.stream.copy(&mut pristine, &input)?;
             session.stream.synchronize()?;
         }
         let launches = vec![0; inputs];
-        Ok(Self { typed, launches, input, output, pristine, staging })
+        Ok(Self { typed, launches, input, output, scratch, pristine, staging })
     }
 
     /// Checks every element of what belongs to `input`, of which `times` launches were made.
@@ -163,9 +165,8 @@ impl<T: Element> Work for Permute<T> {
         let range = input * elements..(input + 1) * elements;
         if self.typed.in_place {
             let [.., rows, columns] = self.typed.extents;
-            let batch = BatchLayout::from(Layout::row_major(rows, columns)?);
-            let data = self.input.slice_mut(range);
-            return Ok(gpu_transpose::transpose_in_place(stream, data, batch, &mut self.output)?);
+            let data = MatrixMut::new(self.input.slice_mut(range), Layout::row_major(rows, columns)?)?;
+            return Ok(gpu_transpose::transpose_in_place(stream, data, &mut self.scratch)?);
         }
         let (source, target) = (self.input.slice(range.clone()), self.output.slice_mut(range));
         let axes = self.typed.axes.map(usize::from);

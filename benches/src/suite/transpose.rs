@@ -1,7 +1,7 @@
 //! The transposition of a matrix.
 
 use gpu_core::Stream;
-use gpu_transpose::{Layout, reference};
+use gpu_transpose::{Layout, Matrix, MatrixMut, reference};
 
 use crate::data::Element;
 use crate::error::Error;
@@ -13,6 +13,7 @@ pub struct Transpose<'a, T: Element> {
     inputs: Inputs<'a, T>,
     outputs: Outputs<T>,
     matrix: Layout,
+    transposed: Layout,
 }
 
 impl<'a, T: Element> Transpose<'a, T> {
@@ -22,7 +23,8 @@ impl<'a, T: Element> Transpose<'a, T> {
     /// Those of the device.
     pub fn new(session: &Session, inputs: Inputs<'a, T>, rows: usize, cols: usize) -> Result<Self, Error> {
         let outputs = Outputs::new(session, inputs.layout)?;
-        Ok(Self { inputs, outputs, matrix: Layout::row_major(rows, cols)? })
+        let (matrix, transposed) = (Layout::row_major(rows, cols)?, Layout::row_major(cols, rows)?);
+        Ok(Self { inputs, outputs, matrix, transposed })
     }
 }
 
@@ -40,15 +42,15 @@ impl<T: Element> Work for Transpose<'_, T> {
     }
 
     fn launch(&mut self, stream: &Stream, input: usize) -> Result<(), Error> {
-        let source = self.inputs.device.slice(self.inputs.layout.range(input));
-        let target = self.outputs.of(input);
-        Ok(gpu_transpose::transpose_into(stream, source, self.matrix, target, self.matrix.rows())?)
+        let source = Matrix::new(self.inputs.device.slice(self.inputs.layout.range(input)), self.matrix)?;
+        let target = MatrixMut::new(self.outputs.of(input), self.transposed)?;
+        Ok(gpu_transpose::transpose_into(stream, source, target)?)
     }
 
     fn check(&mut self, launched: &[bool]) -> Result<(), Error> {
-        let Self { inputs, outputs, matrix } = self;
+        let Self { inputs, outputs, matrix, transposed } = self;
         outputs.check(launched, |input, output| {
-            reference::transpose(&inputs.host[inputs.layout.range(input)], *matrix, output, matrix.rows());
+            reference::transpose(&inputs.host[inputs.layout.range(input)], *matrix, output, *transposed);
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Arrays of any rank as lists of axes, and the same arrays with as few axes as possible.
 
-use gpu_core::{Layout, Order};
+use gpu_core::BatchLayout;
 
 use crate::error::Error;
 
@@ -19,22 +19,14 @@ pub struct Axis {
     pub output: usize,
 }
 
-/// The axes of batched transpositions.
-pub(crate) fn of_matrices(
-    matrix: Layout,
-    output_ld: usize,
-    count: usize,
-    input: usize,
-    output: usize,
-) -> Vec<Axis> {
-    let (of_rows, of_columns) = match matrix.order() {
-        Order::RowMajor => (matrix.leading_dimension(), 1),
-        Order::ColumnMajor => (1, matrix.leading_dimension()),
-    };
+/// The axes of batched transpositions from matrices that lie as `input` to ones of the transposed shape.
+pub(crate) fn of_matrices(input: BatchLayout, output: BatchLayout) -> Vec<Axis> {
+    // Where the input's rows and columns go.
+    let (from, to) = (input.matrix, output.matrix.transposed());
     simplify(vec![
-        Axis { extent: matrix.columns(), input: of_columns, output: output_ld },
-        Axis { extent: matrix.rows(), input: of_rows, output: 1 },
-        Axis { extent: count, input, output },
+        Axis { extent: from.columns(), input: from.index(0, 1), output: to.index(0, 1) },
+        Axis { extent: from.rows(), input: from.index(1, 0), output: to.index(1, 0) },
+        Axis { extent: input.count, input: input.stride, output: output.stride },
     ])
 }
 
@@ -121,6 +113,8 @@ pub(crate) fn widen(axes: Vec<Axis>, bytes: usize, address: u64) -> (Vec<Axis>, 
 
 #[cfg(test)]
 mod tests {
+    use gpu_core::Layout;
+
     use super::*;
 
     fn axis(extent: usize, input: usize, output: usize) -> Axis {
@@ -139,9 +133,21 @@ mod tests {
 
     #[test]
     fn rows_of_a_matrix_without_gaps_fuse_with_the_batch_only_where_they_follow() {
-        let matrix = Layout::row_major(1, 7).unwrap();
-        assert_eq!(of_matrices(matrix, 1, 3, 7, 7), [axis(21, 1, 1)]);
-        assert_eq!(of_matrices(matrix, 1, 3, 8, 7), [axis(7, 1, 1), axis(3, 8, 7)]);
+        let batch = |rows, columns, stride| {
+            BatchLayout::new(Layout::row_major(rows, columns).unwrap(), 3, stride).unwrap()
+        };
+        assert_eq!(of_matrices(batch(1, 7, 7), batch(7, 1, 7)), [axis(21, 1, 1)]);
+        assert_eq!(of_matrices(batch(1, 7, 8), batch(7, 1, 7)), [axis(7, 1, 1), axis(3, 8, 7)]);
+    }
+
+    #[test]
+    fn what_is_transposed_into_the_other_order_is_copied() {
+        let matrix = Layout::row_major(5, 7).unwrap();
+        let wide = matrix.with_leading_dimension(9).unwrap();
+        let of = |input: Layout, output: Layout| of_matrices(input.into(), output.into());
+        assert_eq!(of(matrix, matrix.transposed()), [axis(35, 1, 1)]);
+        assert_eq!(of(wide, matrix.transposed()), [axis(7, 1, 1), axis(5, 9, 7)]);
+        assert_eq!(of(matrix.transposed(), wide), [axis(7, 1, 1), axis(5, 7, 9)]);
     }
 
     #[test]

@@ -2,10 +2,9 @@
 //!
 //! Kernels move words of as many bytes as an element has, whatever they mean.
 
-use gpu_core::{Element, Layout, Stream, View, ViewMut};
+use gpu_core::{BatchLayout, Element, Layout, Result, Stream, View, ViewMut};
 use gpu_transpose_kernels as kernels;
 
-use crate::error::Error;
 use crate::in_place::InPlace;
 use crate::plan::{Elements, Kernel, Tiles};
 
@@ -25,7 +24,7 @@ pub(crate) fn tiles<T: Element>(
     plan: &Tiles,
     input: View<'_, T>,
     output: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> Result<()> {
     let Tiles { launch, grid, rows, columns, input_ld, output_ld, .. } = *plan;
     // The parameter's type, words or bytes, is that of the kernel.
     macro_rules! tiled {
@@ -48,8 +47,7 @@ pub(crate) fn tiles<T: Element>(
         (Kernel::Skewed, 2) => tiled!(transpose_skew_b16),
         (Kernel::Skewed, 4) => tiled!(transpose_skew_b32),
         (Kernel::Skewed, _) => tiled!(transpose_skew_b64),
-    }?;
-    Ok(())
+    }
 }
 
 /// Enqueues the kernel that moves single elements.
@@ -58,7 +56,7 @@ pub(crate) fn elements<T: Element>(
     plan: &Elements,
     input: View<'_, T>,
     output: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> Result<()> {
     let Elements { launch, grid, walk, last, .. } = *plan;
     macro_rules! moved {
         ($kernel:ident) => {
@@ -71,19 +69,17 @@ pub(crate) fn elements<T: Element>(
         4 => moved!(transpose_elements_b32),
         8 => moved!(transpose_elements_b64),
         _ => moved!(transpose_elements_b128),
-    }?;
-    Ok(())
+    }
 }
 
-/// Enqueues the transposition of `count` matrices in place, `stride` elements apart.
+/// Enqueues the transposition of a batch in place.
 pub(crate) fn in_place<T: Element>(
     stream: &Stream,
     plan: InPlace,
-    matrix: Layout,
-    (count, stride): (usize, usize),
+    BatchLayout { matrix, count, stride }: BatchLayout,
     mut data: ViewMut<'_, T>,
     mut scratch: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> Result<()> {
     match plan {
         InPlace::Nothing => Ok(()),
         InPlace::Square { launch, tiles } => {
@@ -99,8 +95,7 @@ pub(crate) fn in_place<T: Element>(
                 4 => square!(transpose_square_b32),
                 8 => square!(transpose_square_b64),
                 _ => square!(transpose_square_b128),
-            }?;
-            Ok(())
+            }
         }
         InPlace::SquareWide { launch, tiles, items } => {
             // The plan has checked that they are vectors, and how many.
@@ -111,8 +106,7 @@ pub(crate) fn in_place<T: Element>(
                 transpose_square_wide_b8,
                 launch,
                 (data.untyped(), side, ld, stride, tiles, items)
-            )?;
-            Ok(())
+            )
         }
         InPlace::Rectangle { .. } => {
             for number in 0..count {
@@ -130,7 +124,7 @@ fn rectangle<T: Element>(
     matrix: Layout,
     mut data: ViewMut<'_, T>,
     mut scratch: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> Result<()> {
     let InPlace::Rectangle { blocks, a, b, .. } = plan else { return Ok(()) };
     let launch = gpu_std::launch::LaunchConfig::linear(blocks, kernels::THREADS);
     let (rows, columns) = (matrix.lines() as u32, matrix.contiguous() as u32);

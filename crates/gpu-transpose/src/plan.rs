@@ -112,7 +112,8 @@ impl Plan {
     /// # Errors
     /// [`gpu_core::Error::TooManyBlocks`], [`gpu_core::Error::ExtentTooLarge`].
     pub fn new(matrix: Layout, bytes: usize) -> Result<Self, Error> {
-        Self::of(of_matrices(matrix, matrix.rows(), 1, matrix.span(), matrix.span()), bytes, 0)
+        let transposed = Layout::row_major(matrix.columns(), matrix.rows())?;
+        Self::of(of_matrices(matrix.into(), transposed.into()), bytes, 0)
     }
 
     /// The plan for an array that is not empty, of elements of `bytes` bytes. Of `address`, which is both addresses

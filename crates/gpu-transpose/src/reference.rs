@@ -13,22 +13,25 @@ const BLOCK: usize = 64;
 /// Parts that the output is divided into at least, where it has as many rows: enough for the cores of any machine.
 const PARTS: usize = 256;
 
-/// Transposes `input` (shaped as `matrix`) into `output`, whose rows are `output_ld` elements apart, on all cores. What
-/// lies between the output's rows stays as it was.
+/// Transposes `input`, which lies as `matrix` says, into `output`, which lies as `transposed` says, on all cores. What
+/// lies in the output's gaps stays as it was.
 ///
 /// # Panics
-/// Where a slice is shorter than its matrix; [`transpose_into`](crate::transpose_into) checks that first.
+/// Where a slice is shorter than its matrix, or the output's has another shape;
+/// [`transpose_into`](crate::transpose_into) checks that first.
 ///
 /// ```
 /// use gpu_transpose::{Layout, reference};
+/// let (matrix, transposed) = (Layout::row_major(2, 3)?, Layout::row_major(3, 2)?);
 /// let mut output = [0; 6];
-/// reference::transpose(&[1, 2, 3, 4, 5, 6], Layout::row_major(2, 3)?, &mut output, 2);
+/// reference::transpose(&[1, 2, 3, 4, 5, 6], matrix, &mut output, transposed);
 /// assert_eq!(output, [1, 4, 2, 5, 3, 6]);
 /// # Ok::<(), gpu_transpose::Error>(())
 /// ```
-pub fn transpose<T: Copy + Send + Sync>(input: &[T], matrix: Layout, output: &mut [T], output_ld: usize) {
+pub fn transpose<T: Copy + Send + Sync>(input: &[T], matrix: Layout, output: &mut [T], transposed: Layout) {
+    assert_eq!(matrix.transposed().shape(), transposed.shape(), "the output's shape");
     if !matrix.is_empty() {
-        copy(input, &of_matrices(matrix, output_ld, 1, 0, 0), output);
+        copy(input, &of_matrices(matrix.into(), transposed.into()), output);
     }
 }
 
@@ -113,12 +116,7 @@ fn block<T: Copy>(input: &[T], axes: &[Axis], output: &mut [T]) {
 }
 
 /// Transposes a batch in place, as planned.
-pub(crate) fn in_place<T: Copy + Send + Sync>(
-    plan: InPlace,
-    batch: BatchLayout,
-    data: &mut [T],
-    scratch: &mut [T],
-) {
+pub(crate) fn in_place<T: Copy + Send + Sync>(plan: InPlace, batch: BatchLayout, data: &mut [T]) {
     let matrix = batch.matrix;
     for number in 0..batch.count {
         let data = &mut data[number * batch.stride..][..matrix.span()];
@@ -127,8 +125,9 @@ pub(crate) fn in_place<T: Copy + Send + Sync>(
             InPlace::Square { .. } | InPlace::SquareWide { .. } => {
                 square(data, matrix.rows(), matrix.leading_dimension())
             }
-            InPlace::Rectangle { a, b, .. } => {
-                rectangle(data, matrix.lines(), matrix.contiguous(), (a as usize, b as usize), scratch);
+            InPlace::Rectangle { scratch, a, b, .. } => {
+                let mut scratch = vec![data[0]; scratch];
+                rectangle(data, matrix.lines(), matrix.contiguous(), (a as usize, b as usize), &mut scratch);
             }
         }
     }
@@ -213,8 +212,11 @@ mod tests {
                 .and_then(|layout| layout.with_leading_dimension(input_ld))
                 .unwrap();
             let input: Vec<u32> = (0..rows as u32 * input_ld as u32).collect();
+            let transposed = Layout::row_major(columns, rows)
+                .and_then(|layout| layout.with_leading_dimension(output_ld))
+                .unwrap();
             let mut output = vec![u32::MAX; columns * output_ld];
-            transpose(&input, matrix, &mut output, output_ld);
+            transpose(&input, matrix, &mut output, transposed);
             for (index, &value) in output.iter().enumerate() {
                 let (column, row) = (index / output_ld, index % output_ld);
                 let expected = if row < rows { input[row * input_ld + column] } else { u32::MAX };
@@ -225,8 +227,9 @@ mod tests {
 
     #[test]
     fn an_empty_matrix_is_fine() {
-        transpose::<u32>(&[], Layout::row_major(0, 5).unwrap(), &mut [], 0);
-        transpose::<u32>(&[], Layout::row_major(5, 0).unwrap(), &mut [], 5);
+        let (none, no_columns) = (Layout::row_major(0, 5).unwrap(), Layout::row_major(5, 0).unwrap());
+        transpose::<u32>(&[], none, &mut [], no_columns);
+        transpose::<u32>(&[], no_columns, &mut [], none);
         permute::<u32>(&[], &[2, 0, 3], &[2, 1, 0], &mut []).unwrap();
     }
 }

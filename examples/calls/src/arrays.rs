@@ -1,10 +1,10 @@
 //! Transpositions, and sums as a textbook has them or in any order.
 
-use gpu_core::{BatchLayout, Element, Scratch};
+use gpu_core::{Element, Scratch};
 use gpu_reduce::variants::{Value, Variant, sum_with};
 use gpu_reduce::{reduce_scratch, sum_unordered_into};
 use gpu_transpose::{
-    Layout, in_place_scratch_len, transpose_in_place, transpose_in_place_wide, transpose_into,
+    Layout, Matrix, MatrixMut, in_place_scratch, transpose_in_place, transpose_in_place_wide, transpose_into,
 };
 
 use super::{Call, Part, Sample, samples, sides};
@@ -72,9 +72,13 @@ fn transpose<T: Element + Sample>(kind: &str, extents: fn(usize) -> [usize; 2]) 
     Call::new(name, 2.0 * size_of::<T>() as f64, Part::sample(1 << 20, 8), move |device, len| {
         let [rows, columns] = extents(len);
         let (stream, matrix) = (device.default_stream(), Layout::row_major(rows, columns)?);
+        let transposed = Layout::row_major(columns, rows)?;
         let input = device.upload(&samples::<T>(matrix.span()))?;
         let mut output = device.alloc(matrix.span())?;
-        Ok(Box::new(move || Ok(transpose_into(&stream, &input, matrix, &mut output, rows)?)))
+        Ok(Box::new(move || {
+            let output = MatrixMut::new(&mut output, transposed)?;
+            Ok(transpose_into(&stream, Matrix::new(&input, matrix)?, output)?)
+        }))
     })
 }
 
@@ -83,10 +87,12 @@ fn in_place<T: Element + Sample>() -> Call {
     let name = format!("transpose_in_place/{}", name::<T>());
     let call = Call::new(name, 2.0 * size_of::<T>() as f64, Part::all(1 << 15).cut(), |device, len| {
         let ([rows, columns], stream) = (sides(len), device.default_stream());
-        let matrix = BatchLayout::from(Layout::row_major(rows, columns)?);
+        let matrix = Layout::row_major(rows, columns)?;
         let mut data = device.upload(&samples::<T>(len))?;
-        let mut scratch = device.alloc(in_place_scratch_len::<T>(device, matrix)?)?;
-        Ok(Box::new(move || Ok(transpose_in_place(&stream, &mut data, matrix, &mut scratch)?)))
+        let mut scratch = Scratch::with_size(&stream, in_place_scratch::<T>(device, matrix)?)?;
+        Ok(Box::new(move || {
+            Ok(transpose_in_place(&stream, MatrixMut::new(&mut data, matrix)?, &mut scratch)?)
+        }))
     });
     // An odd power of two is no square; of so many rows there are blocks as for each multiprocessor four.
     Call { size: 1 << 19, ..call }
@@ -97,10 +103,12 @@ fn wide() -> Call {
     let part = Part::sample(1 << 22, 4);
     let call = Call::new("transpose_in_place_wide/u8".into(), 2.0, part, |device, len| {
         let ([rows, columns], stream) = (sides(len), device.default_stream());
-        let matrix = BatchLayout::from(Layout::row_major(rows, columns)?);
+        let matrix = Layout::row_major(rows, columns)?;
         let mut data = device.upload(&samples::<u8>(len))?;
         let blocks = device.planned_multiprocessors();
-        Ok(Box::new(move || Ok(transpose_in_place_wide(&stream, &mut data, matrix, blocks)?)))
+        Ok(Box::new(move || {
+            Ok(transpose_in_place_wide(&stream, MatrixMut::new(&mut data, matrix)?, blocks)?)
+        }))
     });
     Call { size: 1 << 26, part: part.cut(), ..call }
 }

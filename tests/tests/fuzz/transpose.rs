@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use gpu_core::Element;
-use gpu_transpose::{BatchLayout, Layout, permute_into, transpose_batch_into};
+use gpu_transpose::{Batch, BatchLayout, BatchMut, Layout, permute_into, transpose_into};
 use proptest::prelude::*;
 
 use super::{Guarded, Place, fuzz, place, wrong};
@@ -34,22 +34,20 @@ fn of_type<T: Element + PartialEq + Debug>(case: &Case, of: impl Fn(u64) -> T + 
     let batch = BatchLayout::new(matrix, count, stride).expect("matrices apart");
     let values = place.values(place.offsets.0 + batch.span().expect("checked"), of);
     let input = device.upload(&values).expect("memory");
-    let len = Layout::row_major(columns, rows)
+    let transposed = Layout::row_major(columns, rows)
         .and_then(|transposed| transposed.with_leading_dimension(output_ld))
-        .and_then(|transposed| BatchLayout::new(transposed, count, output_stride))
-        .map_or(columns * output_ld, |batch| batch.span().expect("checked"));
+        .and_then(|transposed| BatchLayout::new(transposed, count, output_stride));
+    let len = transposed.as_ref().map_or(columns * output_ld, |batch| batch.span().expect("checked"));
     let len = len.saturating_add_signed(wrong[2]);
     let mut output = Guarded::new(&device, place.offsets.1, len, |i| of(!(i as u64)));
     let range = output.range();
     let stream = device.stream().expect("a stream");
-    let result = transpose_batch_into(
-        &stream,
-        input.slice(place.offsets.0..),
-        batch,
-        output.buffer.slice_mut(range),
-        output_ld,
-        output_stride,
-    );
+    let result = transposed
+        .and_then(|transposed| BatchMut::new(output.buffer.slice_mut(range), transposed))
+        .map_err(gpu_transpose::Error::from)
+        .and_then(|output| {
+            transpose_into(&stream, Batch::new(input.slice(place.offsets.0..), batch)?, output)
+        });
     stream.synchronize().expect("no fault");
     assert_eq!(input.to_vec().expect("its values"), values);
     if result.is_err() {

@@ -5,7 +5,7 @@ use core::fmt::Debug;
 
 use gpu_core::{Device, Element, Stream};
 use gpu_linalg::variants::{self, TensorVariant};
-use gpu_linalg::{Batch, BatchMut, Error, Layout, bf16};
+use gpu_linalg::{Batch, BatchMut, Error, Layout, Matrix, MatrixMut, bf16};
 use gpu_sim::Config;
 use gpu_tests::backends::for_each;
 use gpu_tests::data::random;
@@ -37,7 +37,9 @@ fn check<T: Element, C: Element + PartialEq + Debug>(
     let mut a = device.zeroed::<T>(m * k).unwrap();
     let mut c = device.zeroed::<C>(m * n).unwrap();
     let stream = device.stream().unwrap();
-    transpose_into(&stream, &turned, Layout::row_major(k, m).unwrap(), &mut a, k).unwrap();
+    let turned = Matrix::new(&turned, Layout::row_major(k, m).unwrap()).unwrap();
+    let target = MatrixMut::new(&mut a, Layout::row_major(m, k).unwrap()).unwrap();
+    transpose_into(&stream, turned, target).unwrap();
     let a = Batch::new(&a, Layout::row_major(m, k).unwrap().into()).unwrap();
     let b = Batch::new(&b, Layout::row_major(k, n).unwrap().into()).unwrap();
     let output = BatchMut::new(&mut c, Layout::row_major(m, n).unwrap().into()).unwrap();

@@ -1,10 +1,10 @@
 //! Transpositions one behind the other, with nothing in between: kernels that wait by themselves for the one before
 //! (programmatic launches), and the simulator watches that they do.
 
-use gpu_core::{Device, Element};
+use gpu_core::{Buffer, Device, Element};
 use gpu_sim::Config;
 use gpu_transpose::{
-    BatchLayout, Layout, in_place_scratch_len, permute_into, transpose_in_place, transpose_in_place_wide,
+    Layout, Matrix, MatrixMut, Scratch, permute_into, transpose_in_place, transpose_in_place_wide,
     transpose_into,
 };
 
@@ -20,11 +20,15 @@ fn there_and_back<T: Element + PartialEq + std::fmt::Debug>(device: &Device, of:
         let mut first = device.upload(&values).unwrap();
         let (mut second, mut third) =
             (device.alloc::<T>(values.len()).unwrap(), device.alloc::<T>(values.len()).unwrap());
-        transpose_into(&stream, &first, matrix, &mut second, rows).unwrap();
-        transpose_into(&stream, &second, back, &mut third, columns).unwrap();
+        let transpose = |from: &Buffer<T>, layout, to: &mut Buffer<T>, transposed| {
+            let (from, to) = (Matrix::new(from, layout).unwrap(), MatrixMut::new(to, transposed).unwrap());
+            transpose_into(&stream, from, to).unwrap();
+        };
+        transpose(&first, matrix, &mut second, back);
+        transpose(&second, back, &mut third, matrix);
         // And over what the one before the last still read.
-        transpose_into(&stream, &third, matrix, &mut first, rows).unwrap();
-        transpose_into(&stream, &first, back, &mut second, columns).unwrap();
+        transpose(&third, matrix, &mut first, back);
+        transpose(&first, back, &mut second, matrix);
         permute_into(&stream, &second, &[rows, 1, columns], &[2, 1, 0], &mut first).unwrap();
         permute_into(&stream, &first, &[1, columns, rows], &[2, 0, 1], &mut third).unwrap();
         stream.synchronize().unwrap();
@@ -40,17 +44,15 @@ fn in_place<T: Element + PartialEq + std::fmt::Debug>(device: &Device, of: impl 
     for (rows, columns) in [(64, 64), (37, 37), (48, 30), (160, 160)] {
         let values: Vec<T> = (0..rows * columns).map(&of).collect();
         let mut data = device.upload(&values).unwrap();
-        let batches = [(rows, columns), (columns, rows)]
-            .map(|(r, c)| BatchLayout::from(Layout::row_major(r, c).unwrap()));
-        let len =
-            batches.map(|batch| in_place_scratch_len::<T>(device, batch).unwrap()).into_iter().max().unwrap();
-        let mut scratch = device.alloc(len).unwrap();
-        for batch in batches {
-            transpose_in_place(&stream, &mut data, batch, &mut scratch).unwrap();
+        let layouts = [(rows, columns), (columns, rows)].map(|(r, c)| Layout::row_major(r, c).unwrap());
+        let mut scratch = Scratch::new(&stream);
+        for layout in layouts {
+            transpose_in_place(&stream, MatrixMut::new(&mut data, layout).unwrap(), &mut scratch).unwrap();
         }
         if rows == columns {
-            for _ in 0..2 {
-                transpose_in_place_wide(&stream, &mut data, batches[0], 3).unwrap();
+            for layout in layouts {
+                let matrix = MatrixMut::new(&mut data, layout).unwrap();
+                transpose_in_place_wide(&stream, matrix, 3).unwrap();
             }
         }
         assert_eq!(data.to_vec().unwrap(), values, "{rows} × {columns} on {}", device.name());

@@ -3,7 +3,10 @@
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::floats;
-use gpu_transpose::{Layout, in_place_scratch_len, transpose, transpose_in_place, transpose_into};
+use gpu_transpose::{
+    Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order, Scratch, in_place_scratch, transpose,
+    transpose_in_place, transpose_into,
+};
 use gpu_transpose_kernels::TILE_B32;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -34,7 +37,7 @@ fn shapes_around_every_boundary() {
                 let values = floats(rows as u64, rows * columns);
                 let matrix = Layout::row_major(rows, columns).unwrap();
                 let input = device.upload(&values).unwrap();
-                let output = transpose(&input, matrix).unwrap();
+                let output = transpose(Matrix::new(&input, matrix).unwrap()).unwrap();
                 let context = format!("{rows} × {columns} on {}", device.name());
                 assert_same_bits(&output.to_vec().unwrap(), &naive(&values, matrix, rows), &context);
                 assert_same_bits(&input.to_vec().unwrap(), &values, "the input changed");
@@ -48,7 +51,8 @@ fn empty_matrices_are_fine() {
     for_each("empty_matrices_are_fine", |device| {
         let input = device.upload::<f32>(&[]).unwrap();
         for (rows, columns) in [(0, 0), (0, 7), (7, 0)] {
-            assert_eq!(transpose(&input, Layout::row_major(rows, columns).unwrap()).unwrap().len(), 0);
+            let matrix = Matrix::new(&input, Layout::row_major(rows, columns).unwrap()).unwrap();
+            assert_eq!(transpose(matrix).unwrap().len(), 0);
         }
     });
 }
@@ -76,8 +80,12 @@ fn any_shape_offset_and_leading_dimension() {
                     let expected = naive(&values[from..], matrix, output_ld);
                     let mut output = device.upload(&vec![UNTOUCHED; to + expected.len() + 3]).unwrap();
                     let stream = device.default_stream();
-                    let (source, target) = (input.slice(from..), output.slice_mut(to..));
-                    transpose_into(&stream, source, matrix, target, output_ld).unwrap();
+                    let transposed = Layout::row_major(columns, rows)
+                        .and_then(|layout| layout.with_leading_dimension(output_ld))
+                        .unwrap();
+                    let source = Matrix::new(input.slice(from..), matrix).unwrap();
+                    let target = MatrixMut::new(output.slice_mut(to..), transposed).unwrap();
+                    transpose_into(&stream, source, target).unwrap();
                     let actual = output.to_vec().unwrap();
                     let context = format!(
                         "{rows} × {columns} +{gap_in}/{gap_out} from {from} to {to} on {}",
@@ -106,10 +114,9 @@ fn bits_are_moved_untouched() {
         let (rows, columns) = (T + 1, T + 2);
         let values: Vec<u32> = (0..(rows * columns) as u32).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
         let floats: Vec<f32> = values.iter().map(|&bits| f32::from_bits(bits)).collect();
-        let output = transpose(&device.upload(&floats).unwrap(), Layout::row_major(rows, columns).unwrap())
-            .unwrap()
-            .to_vec()
-            .unwrap();
+        let input = device.upload(&floats).unwrap();
+        let matrix = Matrix::new(&input, Layout::row_major(rows, columns).unwrap()).unwrap();
+        let output = transpose(matrix).unwrap().to_vec().unwrap();
         for (index, value) in output.iter().enumerate() {
             assert_eq!(value.to_bits(), values[index % rows * columns + index / rows]);
         }
@@ -128,7 +135,7 @@ fn more_than_two_to_the_32_bytes_and_elements() {
             let at = row * columns + column;
             input.slice_mut(at..at + 1).copy_from(&[i as f32 + 1.0]).unwrap();
         }
-        let output = transpose(&input, matrix).unwrap();
+        let output = transpose(Matrix::new(&input, matrix).unwrap()).unwrap();
         drop(input);
         for (i, (row, column)) in places.into_iter().enumerate() {
             let at = column * rows + row;
@@ -154,7 +161,8 @@ fn column_major_matrices() {
             let expected_layout =
                 Layout::row_major(columns, rows).unwrap().with_leading_dimension(output_ld).unwrap();
             let mut output = device.upload(&vec![UNTOUCHED; expected_layout.span()]).unwrap();
-            transpose_into(&stream, &input, layout, &mut output, output_ld).unwrap();
+            let target = MatrixMut::new(&mut output, expected_layout).unwrap();
+            transpose_into(&stream, Matrix::new(&input, layout).unwrap(), target).unwrap();
             let mut expected = vec![UNTOUCHED; expected_layout.span()];
             for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
                 expected[expected_layout.index(column, row)] = values[layout.index(row, column)];
@@ -164,15 +172,59 @@ fn column_major_matrices() {
 
             let layout = Layout::column_major(rows, columns).unwrap();
             let mut data = device.upload(&values[..layout.span()]).unwrap();
-            let mut scratch =
-                device.alloc(in_place_scratch_len::<f32>(device, layout.into()).unwrap()).unwrap();
-            transpose_in_place(&stream, &mut data, layout.into(), &mut scratch).unwrap();
+            let size = in_place_scratch::<f32>(device, layout).unwrap();
+            let mut scratch = Scratch::with_size(&stream, size).unwrap().fixed();
+            transpose_in_place(&stream, MatrixMut::new(&mut data, layout).unwrap(), &mut scratch).unwrap();
             let transposed = Layout::column_major(columns, rows).unwrap();
             let mut expected = vec![UNTOUCHED; layout.span()];
             for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
                 expected[transposed.index(column, row)] = values[layout.index(row, column)];
             }
             assert_same_bits(&data.to_vec().unwrap(), &expected, &context);
+        }
+    });
+}
+
+/// Outputs of either order from inputs of either, alone and in batches, with gaps and without. Where the orders differ
+/// nothing changes its place but for the gaps.
+#[test]
+fn outputs_of_either_order() {
+    for_each("outputs_of_either_order", |device| {
+        let stream = device.default_stream();
+        for (rows, columns) in [(1, 1), (1, 9), (9, 1), (5, 3), (40, 70), (131, 64)] {
+            for (count, gaps) in [(1, [0, 0]), (1, [4, 1]), (3, [0, 0]), (3, [3, 8])] {
+                for orders in [Order::RowMajor, Order::ColumnMajor]
+                    .map(|of_input| {
+                        [Order::RowMajor, Order::ColumnMajor].map(|of_output| [of_input, of_output])
+                    })
+                    .concat()
+                {
+                    let layout = |order, (rows, columns), gap| {
+                        let matrix = Layout::new(order, rows, columns).unwrap();
+                        let matrix = matrix.with_leading_dimension(matrix.contiguous() + gap).unwrap();
+                        BatchLayout::new(matrix, count, matrix.span() + gap).unwrap()
+                    };
+                    let from = layout(orders[0], (rows, columns), gaps[0]);
+                    let to = layout(orders[1], (columns, rows), gaps[1]);
+                    let values = floats(11, from.span().unwrap());
+                    let mut expected = vec![UNTOUCHED; to.span().unwrap()];
+                    for number in 0..count {
+                        for (row, column) in
+                            (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)))
+                        {
+                            expected[number * to.stride + to.matrix.index(column, row)] =
+                                values[number * from.stride + from.matrix.index(row, column)];
+                        }
+                    }
+                    let input = device.upload(&values).unwrap();
+                    let mut output = device.upload(&vec![UNTOUCHED; expected.len()]).unwrap();
+                    let target = BatchMut::new(&mut output, to).unwrap();
+                    transpose_into(&stream, Batch::new(&input, from).unwrap(), target).unwrap();
+                    let context =
+                        format!("{count} of {rows} × {columns} + {gaps:?}, {orders:?}, on {}", device.name());
+                    assert_same_bits(&output.to_vec().unwrap(), &expected, &context);
+                }
+            }
         }
     });
 }

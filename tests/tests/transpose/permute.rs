@@ -5,8 +5,8 @@ use gpu_core::{Device, Element};
 use gpu_sim::Operation;
 use gpu_tests::backends::for_each;
 use gpu_transpose::{
-    BatchLayout, Layout, in_place_scratch_len, permute, permute_into, skew, tile, transpose,
-    transpose_batch_into, transpose_in_place,
+    Batch, BatchLayout, BatchMut, Layout, Scratch, in_place_scratch, permute, permute_into, skew, tile,
+    transpose, transpose_in_place, transpose_into,
 };
 use gpu_transpose_kernels::SQUARE_B128;
 
@@ -141,10 +141,14 @@ fn check_batch<T: Element>(
     }
     let input = device.upload(&values).unwrap();
     let mut output = device.upload(&old).unwrap();
-    let (source, target) = (input.slice(from..), output.slice_mut(to..));
-    transpose_batch_into(&device.default_stream(), source, input_batch, target, output_ld, stride).unwrap();
+    let source = Batch::new(input.slice(from..), input_batch).unwrap();
+    let transposed =
+        Layout::row_major(columns, rows).and_then(|layout| layout.with_leading_dimension(output_ld)).unwrap();
+    let transposed = BatchLayout::new(transposed, 2, stride).unwrap();
+    let target = BatchMut::new(output.slice_mut(to..), transposed).unwrap();
+    transpose_into(&device.default_stream(), source, target).unwrap();
     let name = core::any::type_name::<T>();
-    let own = transpose(input.slice(from..), input_batch).unwrap().to_vec().unwrap();
+    let own = transpose(source).unwrap().to_vec().unwrap();
     let without_gaps: Vec<T> = (0..2 * columns)
         .flat_map(|line| {
             let first = to + line / columns * stride + line % columns * output_ld;
@@ -253,8 +257,11 @@ fn check_in_place<T: Element>(
         }
     }
     let mut data = device.upload(&values).unwrap();
-    let mut scratch = device.alloc::<T>(in_place_scratch_len::<T>(device, batch).unwrap()).unwrap();
-    transpose_in_place(&device.default_stream(), data.slice_mut(from..), batch, &mut scratch).unwrap();
+    let stream = device.default_stream();
+    let size = in_place_scratch::<T>(device, batch).unwrap();
+    let mut scratch = Scratch::with_size(&stream, size).unwrap().fixed();
+    let matrices = BatchMut::new(data.slice_mut(from..), batch).unwrap();
+    transpose_in_place(&stream, matrices, &mut scratch).unwrap();
     let name = core::any::type_name::<T>();
     assert!(
         bits(&data.to_vec().unwrap()) == bits(&expected),
@@ -302,13 +309,15 @@ fn what_is_empty_is_fine() {
     for_each("what_is_empty_is_fine", |device| {
         let input = device.upload::<u16>(&[]).unwrap();
         assert_eq!(permute(&input, &[3, 0, 5], &[2, 0, 1]).unwrap().len(), 0);
-        let (matrix, stream) = (Layout::row_major(3, 4).unwrap(), device.default_stream());
-        let (mut output, mut none) = (device.alloc::<u16>(0).unwrap(), device.alloc(0).unwrap());
-        assert!(transpose(&input, BatchLayout::new(matrix, 0, 12).unwrap()).unwrap().is_empty());
-        transpose_batch_into(&stream, &input, BatchLayout::new(matrix, 0, 12).unwrap(), &mut output, 3, 12)
-            .unwrap();
-        transpose_in_place(&stream, &mut output, BatchLayout::new(matrix, 0, 12).unwrap(), &mut none)
-            .unwrap();
+        let stream = device.default_stream();
+        let mut output = device.alloc::<u16>(0).unwrap();
+        let [batch, transposed] =
+            [(3, 4), (4, 3)].map(|(r, c)| BatchLayout::new(Layout::row_major(r, c).unwrap(), 0, 12).unwrap());
+        let source = Batch::new(&input, batch).unwrap();
+        assert!(transpose(source).unwrap().is_empty());
+        transpose_into(&stream, source, BatchMut::new(&mut output, transposed).unwrap()).unwrap();
+        let none = &mut Scratch::new(&stream).fixed();
+        transpose_in_place(&stream, BatchMut::new(&mut output, batch).unwrap(), none).unwrap();
     });
 }
 

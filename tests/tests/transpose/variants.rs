@@ -5,19 +5,22 @@ use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::floats;
 use gpu_transpose::variants::{Variant, transpose_with};
-use gpu_transpose::{Error, Layout};
+use gpu_transpose::{Error, Layout, Matrix, MatrixMut};
 
 /// Stands where nothing may be written.
 const UNTOUCHED: f32 = -12345.0;
 
+/// A row-major matrix whose rows are so far apart.
+fn layout(rows: usize, columns: usize, ld: usize) -> Layout {
+    Layout::row_major(rows, columns).and_then(|layout| layout.with_leading_dimension(ld)).unwrap()
+}
+
 /// The oracle: element by element. Between the rows of the output lies what was there.
-fn naive(input: &[f32], matrix: Layout, output_ld: usize) -> Vec<f32> {
-    let transposed = Layout::row_major(matrix.columns(), matrix.rows()).unwrap();
-    let transposed = transposed.with_leading_dimension(output_ld).unwrap();
+fn naive(input: &[f32], matrix: Layout, transposed: Layout) -> Vec<f32> {
     let mut output = vec![UNTOUCHED; transposed.span() + 1];
     for row in 0..matrix.rows() {
         for column in 0..matrix.columns() {
-            output[column * output_ld + row] = input[row * matrix.leading_dimension() + column];
+            output[transposed.index(column, row)] = input[matrix.index(row, column)];
         }
     }
     output
@@ -41,25 +44,26 @@ fn all_variants_transpose_any_shape() {
                 (65, 130),
             ] {
                 for (gap_in, gap_out) in [(0, 0), (3, 1)] {
-                    let matrix = Layout::row_major(rows, columns)
-                        .and_then(|layout| layout.with_leading_dimension(columns + gap_in))
-                        .unwrap();
+                    let matrix = layout(rows, columns, columns + gap_in);
                     let values = floats(rows as u64, matrix.span());
-                    let output_ld = rows + gap_out;
-                    let expected = naive(&values, matrix, output_ld);
+                    let transposed = layout(columns, rows, rows + gap_out);
+                    let expected = naive(&values, matrix, transposed);
                     let input = device.upload(&values).unwrap();
                     let mut output = device.upload(&vec![UNTOUCHED; expected.len()]).unwrap();
                     let stream = device.default_stream();
-                    transpose_with(variant, &stream, &input, matrix, &mut output, output_ld).unwrap();
+                    let source = Matrix::new(&input, matrix).unwrap();
+                    let target = MatrixMut::new(&mut output, transposed).unwrap();
+                    transpose_with(variant, &stream, source, target).unwrap();
                     let context =
                         format!("{variant} of {rows} × {columns} +{gap_in}/{gap_out} on {}", device.name());
                     assert_same_bits(&output.to_vec().unwrap(), &expected, &context);
                 }
             }
             let mut output = device.alloc(0).unwrap();
-            let empty = Layout::row_major(0, 3).unwrap();
             let input = device.upload(&[]).unwrap();
-            transpose_with(variant, &device.default_stream(), &input, empty, &mut output, 0).unwrap();
+            let empty = Matrix::new(&input, layout(0, 3, 3)).unwrap();
+            let target = MatrixMut::new(&mut output, layout(3, 0, 0)).unwrap();
+            transpose_with(variant, &device.default_stream(), empty, target).unwrap();
         }
     });
 }
@@ -70,35 +74,18 @@ fn bad_input_is_refused_and_nothing_is_written() {
         let stream = device.default_stream();
         let input = device.upload(&[1.0; 6]).unwrap();
         let mut output = device.upload(&[UNTOUCHED; 6]).unwrap();
-        let matrix = |rows, columns| Layout::row_major(rows, columns).unwrap();
+        let [two, three] = [layout(2, 3, 3), layout(3, 2, 2)];
         for variant in Variant::ALL {
-            let mut run =
-                |matrix, ld| transpose_with(variant, &stream, &input, matrix, &mut output, ld).unwrap_err();
-            let error = run(matrix(2, 4), 2);
-            assert!(
-                matches!(
-                    error,
-                    Error::Device(gpu_core::Error::Length { what: "the input", expected: 8, actual: 6 })
-                ),
-                "{error}"
-            );
-            let error = run(matrix(2, 3), 3);
-            assert!(
-                matches!(
-                    error,
-                    Error::Device(gpu_core::Error::Length { what: "the output", expected: 8, actual: 6 })
-                ),
-                "{error}"
-            );
-            let error = run(matrix(3, 2), 2);
-            assert!(
-                matches!(
-                    error,
-                    Error::Device(gpu_core::Error::LeadingDimension { expected: 3, actual: 2, .. })
-                ),
-                "{error}"
-            );
-            let error = run(Layout::column_major(2, 3).unwrap(), 2);
+            let mut run = |from, to| {
+                let (from, to) =
+                    (Matrix::new(&input, from).unwrap(), MatrixMut::new(&mut output, to).unwrap());
+                transpose_with(variant, &stream, from, to).unwrap_err()
+            };
+            let error = run(two, two);
+            assert!(matches!(error, Error::Shape { expected: (3, 2), actual: (2, 3) }), "{error}");
+            let error = run(two.transposed(), two);
+            assert!(matches!(error, Error::ColumnMajor), "{error}");
+            let error = run(three, three.transposed());
             assert!(matches!(error, Error::ColumnMajor), "{error}");
         }
         assert_eq!(output.to_vec().unwrap(), [UNTOUCHED; 6]);
@@ -113,8 +100,9 @@ fn too_many_tiles_are_a_typed_error() {
     let input = device.zeroed::<f32>(rows).unwrap();
     let mut output = device.zeroed::<f32>(rows).unwrap();
     let stream = device.default_stream();
-    let matrix = Layout::row_major(rows, 1).unwrap();
-    let error = transpose_with(Variant::Padded32, &stream, &input, matrix, &mut output, rows).unwrap_err();
+    let matrix = Matrix::new(&input, layout(rows, 1, 1)).unwrap();
+    let target = MatrixMut::new(&mut output, layout(1, rows, rows)).unwrap();
+    let error = transpose_with(Variant::Padded32, &stream, matrix, target).unwrap_err();
     let Error::Device(gpu_core::Error::LaunchLimit { what, asked, limit, .. }) = error else {
         panic!("{error}")
     };

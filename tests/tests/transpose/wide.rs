@@ -3,7 +3,9 @@
 use gpu_core::Device;
 use gpu_sim::{Config, Record};
 use gpu_tests::backends::{cuda, for_each};
-use gpu_transpose::{BatchLayout, Layout, transpose_in_place, transpose_in_place_wide};
+use gpu_transpose::{
+    BatchLayout, BatchMut, Layout, MatrixMut, Scratch, transpose_in_place, transpose_in_place_wide,
+};
 
 /// `len` bytes that differ from those around them.
 fn bytes(len: usize) -> Vec<u8> {
@@ -32,7 +34,8 @@ fn check(device: &Device, side: usize, count: usize, gap: usize, from: usize, bl
     let values = bytes(from + batch.span().unwrap() + 40);
     let expected = transposed(&values, batch, from);
     let mut data = device.upload(&values).unwrap();
-    transpose_in_place_wide(&device.default_stream(), data.slice_mut(from..), batch, blocks).unwrap();
+    let matrices = BatchMut::new(data.slice_mut(from..), batch).unwrap();
+    transpose_in_place_wide(&device.default_stream(), matrices, blocks).unwrap();
     let name = device.name();
     assert!(
         data.to_vec().unwrap() == expected,
@@ -98,8 +101,8 @@ fn other_squares_are_transposed_all_the_same() {
     for_each("other_squares_are_transposed_all_the_same", |device| {
         let values: Vec<u16> = (0..300 * 300).map(|i| i as u16).collect();
         let mut data = device.upload(&values).unwrap();
-        let batch = BatchLayout::from(Layout::row_major(300, 300).unwrap());
-        transpose_in_place_wide(&device.default_stream(), &mut data, batch, 7).unwrap();
+        let matrix = MatrixMut::new(&mut data, Layout::row_major(300, 300).unwrap()).unwrap();
+        transpose_in_place_wide(&device.default_stream(), matrix, 7).unwrap();
         let expected: Vec<u16> = (0..300 * 300).map(|i| values[i % 300 * 300 + i / 300]).collect();
         assert_eq!(data.to_vec().unwrap(), expected);
         if let Some(simulator) = device.as_simulator() {
@@ -117,7 +120,7 @@ fn a_device_takes_it_for_large_squares() {
     );
     let values = bytes(256 + batch.span().unwrap() + 40);
     let mut data = device.upload(&values).unwrap();
-    let mut none = device.alloc(0).unwrap();
-    transpose_in_place(&device.default_stream(), data.slice_mut(256..), batch, &mut none).unwrap();
+    let (stream, matrix) = (device.default_stream(), BatchMut::new(data.slice_mut(256..), batch).unwrap());
+    transpose_in_place(&stream, matrix, &mut Scratch::new(&stream).fixed()).unwrap();
     assert!(data.to_vec().unwrap() == transposed(&values, batch, 256));
 }

@@ -1,10 +1,9 @@
 //! The variants' launches: their only unsafe code.
 
-use gpu_core::{Layout, Stream, View, ViewMut};
+use gpu_core::{Layout, Result, Stream, View, ViewMut};
 use gpu_transpose_kernels::variants as kernels;
 
 use super::Variant;
-use crate::error::Error;
 
 /// Enqueues the transposition. Everything has been checked: same device, both buffers long enough.
 pub(super) fn transpose(
@@ -14,7 +13,7 @@ pub(super) fn transpose(
     matrix: Layout,
     mut output: ViewMut<'_, f32>,
     output_ld: usize,
-) -> Result<(), Error> {
+) -> Result<()> {
     let config = variant.launch_config(matrix);
     let (rows, columns) = (matrix.rows() as u64, matrix.columns() as u64);
     let (input_ld, output_ld) = (matrix.leading_dimension() as u64, output_ld as u64);
@@ -41,6 +40,5 @@ pub(super) fn transpose(
         Variant::Patch => launch!(transpose_patch),
         Variant::PatchSplit => launch!(transpose_patch_half, 0)
             .and_then(|()| launch!(transpose_patch_half, kernels::PATCH_LONG / 2)),
-    }?;
-    Ok(())
+    }
 }

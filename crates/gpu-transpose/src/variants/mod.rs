@@ -7,11 +7,11 @@
 
 mod launch;
 
-use gpu_core::{Layout, Order, Stream, View, ViewMut};
+use gpu_core::{Layout, Matrix, MatrixMut, Order, Stream};
 use gpu_std::launch::LaunchConfig;
 use gpu_transpose_kernels::variants as kernels;
 
-use crate::api::check;
+use crate::api::expect_transposed;
 use crate::error::Error;
 
 /// A textbook transposition.
@@ -164,32 +164,30 @@ impl core::fmt::Display for Variant {
 /// [`LaunchLimit`](gpu_core::Error::LaunchLimit).
 ///
 /// ```
-/// use gpu_transpose::Layout;
+/// use gpu_transpose::{Layout, Matrix, MatrixMut};
 /// use gpu_transpose::variants::{Variant, transpose_with};
 /// let device = gpu_core::Device::simulator();
 /// let input = device.upload(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// let mut output = device.alloc(6)?;
-/// let matrix = Layout::row_major(2, 3)?;
-/// transpose_with(Variant::Padded32, &device.default_stream(), &input, matrix, &mut output, 2)?;
+/// let matrix = Matrix::new(&input, Layout::row_major(2, 3)?)?;
+/// let transposed = MatrixMut::new(&mut output, Layout::row_major(3, 2)?)?;
+/// transpose_with(Variant::Padded32, &device.default_stream(), matrix, transposed)?;
 /// assert_eq!(output.to_vec()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 /// # Ok::<(), gpu_transpose::Error>(())
 /// ```
 pub fn transpose_with<'a, 'b>(
     variant: Variant,
     stream: &Stream,
-    input: impl Into<View<'a, f32>>,
-    matrix: Layout,
-    output: impl Into<ViewMut<'b, f32>>,
-    output_leading_dimension: usize,
+    input: impl Into<Matrix<'a, f32>>,
+    output: impl Into<MatrixMut<'b, f32>>,
 ) -> Result<(), Error> {
-    let (input, mut output) = (input.into(), output.into());
-    if matrix.order() == Order::ColumnMajor {
+    let (input, output) = (input.into(), output.into());
+    let (matrix, transposed) = (input.layout(), output.layout());
+    if [matrix, transposed].iter().any(|layout| layout.order() == Order::ColumnMajor) {
         return Err(Error::ColumnMajor);
     }
-    let transposed = Layout::row_major(matrix.columns(), matrix.rows())?;
-    let transposed = transposed.with_leading_dimension(output_leading_dimension)?;
-    check("the input", matrix.span(), input.len())?;
-    check("the output", transposed.span(), output.len())?;
+    expect_transposed(matrix, transposed)?;
+    let (input, mut output) = (input.data(), output.into_data());
     stream.expect("input of a transposition", input.device())?;
     stream.expect("output of a transposition", output.device())?;
 
@@ -199,13 +197,12 @@ pub fn transpose_with<'a, 'b>(
     if let (Some(input), Some(output)) = (input.as_slice(), output.as_mut_slice()) {
         for row in 0..matrix.rows() {
             for column in 0..matrix.columns() {
-                output[column * output_leading_dimension + row] =
-                    input[row * matrix.leading_dimension() + column];
+                output[transposed.index(column, row)] = input[matrix.index(row, column)];
             }
         }
         return Ok(());
     }
-    launch::transpose(variant, stream, input, matrix, output, output_leading_dimension)
+    Ok(launch::transpose(variant, stream, input, matrix, output, transposed.leading_dimension())?)
 }
 
 #[cfg(test)]
