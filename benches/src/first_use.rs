@@ -142,7 +142,7 @@ pub fn measure(
     }
     let used = |(Found { family, kernel }, mut times): (&Found, [f64; PASSES])| {
         times.sort_by(f64::total_cmp);
-        let image = gpu_core::image::choose(kernel, properties.capability, properties.driver_version.0)?;
+        let image = gpu_core::ptx::choose(kernel, properties.capability, properties.driver_version.0)?;
         Ok(FirstUse {
             kernel: kernel.name,
             family: family.clone(),

@@ -15,7 +15,6 @@ mod event;
 mod graph;
 #[cfg(feature = "half")]
 pub mod halves;
-pub mod image;
 #[cfg(feature = "cuda")]
 pub mod interop;
 mod launch;
@@ -27,6 +26,7 @@ pub mod occupancy;
 mod order;
 mod pinned;
 pub mod properties;
+pub mod ptx;
 mod read_back;
 mod scratch;
 pub mod segments;

@@ -13,8 +13,8 @@ use gpu_std::launch::{Image, Invocation, KernelMeta, LaunchConfig};
 use super::call::failure;
 use super::context::Context;
 use crate::error::{Error, Result};
-use crate::image::{choose, driver_for_isa, expect_kernel, target};
 use crate::occupancy::KernelResources;
+use crate::ptx::{choose, driver_for_isa, expect_kernel, target};
 
 /// The shared memory that a block may have without opting in, in bytes, on every device.
 const WITHOUT_OPT_IN: u32 = 48 * 1024;
