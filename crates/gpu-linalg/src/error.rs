@@ -65,14 +65,6 @@ pub enum Error {
         /// Elements there are.
         actual: usize,
     },
-    /// Scratch memory is too small.
-    #[error("{expected} elements of scratch memory are needed, but this has {actual}")]
-    ScratchTooSmall {
-        /// Elements needed.
-        expected: usize,
-        /// Elements there are.
-        actual: usize,
-    },
     /// Batches of different sizes.
     #[error("the batches have {a}, {b} and {c} matrices")]
     BatchCounts {

@@ -1,6 +1,6 @@
 //! What is done to a product on the tensor cores on its way to memory.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Scratch, Stream, View, ViewMut};
 use gpu_tensor_kernels::Usual;
 
 pub use gpu_tensor_kernels::Activation;
@@ -69,13 +69,12 @@ impl<'a> Epilogue<'a> {
         self.bias.is_none() && self.activation == Activation::None
     }
 
-    /// Refuses a bias that is not for this C: of another length or device, or in memory that is written.
-    pub(super) fn expect_for<C: gpu_core::Element, S: gpu_core::Element>(
+    /// Refuses a bias that is not for this C: of another length or device, or in its memory.
+    pub(super) fn expect_for<C: gpu_core::Element>(
         &self,
         stream: &Stream,
         layout: BatchLayout,
         c: &ViewMut<'_, C>,
-        scratch: Option<&ViewMut<'_, S>>,
     ) -> Result<(), Error> {
         let Some(Bias { elements, is_per_row }) = self.bias else { return Ok(()) };
         stream.expect("bias of a product", elements.device())?;
@@ -93,8 +92,12 @@ impl<'a> Epilogue<'a> {
         if !fits {
             return Err(Error::BiasLength { expected, actual });
         }
-        expect_apart(c, "the bias", &elements)?;
-        scratch.map_or(Ok(()), |scratch| expect_apart(scratch, "the bias", &elements))
+        self.expect_apart(c)
+    }
+
+    /// Refuses a bias in memory that is written.
+    pub(super) fn expect_apart<C: gpu_core::Element>(&self, written: &ViewMut<'_, C>) -> Result<(), Error> {
+        self.bias.map_or(Ok(()), |bias| expect_apart(written, "the bias", &bias.elements))
     }
 
     /// That of the transposed C.
@@ -142,7 +145,7 @@ impl<'a> Epilogue<'a> {
 /// The bias and the activation are applied in `f32`, once to each element, before it is rounded to C's type: with no
 /// more reads and writes than the product's, but for the bias. They are where `k`, `alpha` or `beta` are zero, too.
 /// Everything else is as it is there, the order of the sums, the devices and the scratch memory
-/// ([`gemm_tensor_scratch_len`](crate::gemm_tensor_scratch_len())) included.
+/// ([`gemm_tensor_scratch`](crate::gemm_tensor_scratch())) included.
 ///
 /// # Error
 /// That of the product, and one rounding of the bias's addition. [`Activation::Relu`] makes none larger.
@@ -154,16 +157,14 @@ impl<'a> Epilogue<'a> {
 /// Those of [`gemm_tensor`](crate::gemm_tensor()), and [`Error::BiasLength`]. C is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Activation, Epilogue, Layout, Matrix, MatrixMut, bf16};
-/// use gpu_linalg::{gemm_tensor_scratch_len, gemm_tensor_with};
+/// use gpu_linalg::{Activation, Epilogue, Layout, Matrix, MatrixMut, Scratch, bf16, gemm_tensor_with};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0; 8 * 16].map(bf16::from_f32))?;
 /// let bias = device.upload(&[-20.0, -16.0, -12.0, 0.0, 0.0, 0.0, 0.0, 4.0])?;
 /// let mut c = device.upload(&[bf16::from_f32(f32::NAN); 64])?;
 /// let matrix = Matrix::new(&a, Layout::row_major(8, 16)?)?;
 /// let product = MatrixMut::new(&mut c, Layout::row_major(8, 8)?)?;
-/// let len = gemm_tensor_scratch_len::<bf16>(matrix, matrix.transposed(), product.layout());
-/// let mut scratch = device.alloc(len)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// let epilogue = Epilogue::new().bias_per_column(&bias).activation(Activation::Relu);
 /// let stream = device.default_stream();
 /// gemm_tensor_with(&stream, 1.0, matrix, matrix.transposed(), 0.0, product, &epilogue, &mut scratch)?;
@@ -172,7 +173,7 @@ impl<'a> Epilogue<'a> {
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 #[expect(clippy::too_many_arguments, reason = "those of the product")]
-pub fn gemm_tensor_with<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
+pub fn gemm_tensor_with<'a, 'b, 'c, T: TensorElement, C: TensorOutput<T>>(
     stream: &Stream,
     alpha: f32,
     a: impl Into<Batch<'a, T>>,
@@ -180,10 +181,10 @@ pub fn gemm_tensor_with<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
     beta: f32,
     c: impl Into<BatchMut<'c, C>>,
     epilogue: &Epilogue<'_>,
-    scratch: impl Into<ViewMut<'s, f32>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (factors, choice) = ((a.into(), b.into()), Choice::of(None));
-    gemm_tensor_by(stream, choice, alpha, factors, beta, c.into(), *epilogue, scratch.into())
+    gemm_tensor_by(stream, choice, alpha, factors, beta, c.into(), *epilogue, scratch)
 }
 
 /// `C = activation(alpha · A · B + beta · C + bias)` on `stream` for factors of `f32` that are rounded to tf32, on the
@@ -193,15 +194,14 @@ pub fn gemm_tensor_with<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
 /// Those of [`gemm_tensor_with`]. C is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Activation, Epilogue, Layout, Matrix, MatrixMut, gemm_tf32_scratch_len, gemm_tf32_with};
+/// use gpu_linalg::{Activation, Epilogue, Layout, Matrix, MatrixMut, Scratch, gemm_tf32_with};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0; 2 * 5])?;
 /// let bias = device.upload(&[-6.0, 1.0])?;
 /// let mut c = device.upload(&[f32::NAN; 4])?;
 /// let matrix = Matrix::new(&a, Layout::row_major(2, 5)?)?;
 /// let product = MatrixMut::new(&mut c, Layout::row_major(2, 2)?)?;
-/// let len = gemm_tf32_scratch_len(matrix.layout(), matrix.transposed().layout(), product.layout());
-/// let mut scratch = device.alloc(len)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// let epilogue = Epilogue::new().bias_per_row(&bias).activation(Activation::Relu);
 /// let stream = device.default_stream();
 /// gemm_tf32_with(&stream, 1.0, matrix, matrix.transposed(), 0.0, product, &epilogue, &mut scratch)?;
@@ -209,7 +209,7 @@ pub fn gemm_tensor_with<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 #[expect(clippy::too_many_arguments, reason = "those of the product")]
-pub fn gemm_tf32_with<'a, 'b, 'c, 's>(
+pub fn gemm_tf32_with<'a, 'b, 'c>(
     stream: &Stream,
     alpha: f32,
     a: impl Into<Batch<'a, f32>>,
@@ -217,8 +217,8 @@ pub fn gemm_tf32_with<'a, 'b, 'c, 's>(
     beta: f32,
     c: impl Into<BatchMut<'c, f32>>,
     epilogue: &Epilogue<'_>,
-    scratch: impl Into<ViewMut<'s, f32>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (factors, choice) = ((a.into(), b.into()), Choice::tf32(None));
-    gemm_tf32_by(stream, choice, alpha, factors, beta, c.into(), *epilogue, scratch.into())
+    gemm_tf32_by(stream, choice, alpha, factors, beta, c.into(), *epilogue, scratch)
 }

@@ -1,9 +1,9 @@
 //! Cholesky factorisations, and the solutions of systems by them.
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut};
 
 use super::factor_inverse::squares;
-use super::{Triangle, all_of, dense, expect_apart, expect_scratch};
+use super::{Triangle, all_of, dense, elements, expect_apart, lend, of_kernels, with_kept};
 use crate::cpu;
 use crate::error::Error;
 use crate::factor;
@@ -39,23 +39,23 @@ pub(super) fn expect_same_shape(from: BatchLayout, to: BatchLayout) -> Result<()
 /// A is n × n, row- or column-major with any leading dimension, or a batch of such. Only `triangle` is read and
 /// written; the other one is never touched. `info` has a word for each matrix: zero, or the order of the first leading
 /// minor that is not positive definite, counted from one; [`expect_positive_definite`] makes an error of it. From that
-/// column on the triangle is NaN then. A pivot that is infinite or NaN is not positive definite. `scratch` has at
-/// least [`potrf_scratch_len`] elements; what is in it afterwards is unspecified. The order of operations is a
-/// function of n, of the number of matrices, and of the type alone (see the [crate documentation](crate)):
-/// every device gives the same bits. Neither allocates device memory nor waits.
+/// column on the triangle is NaN then. A pivot that is infinite or NaN is not positive definite. `scratch` grows to
+/// [`potrf_scratch`]. The order of operations is a function of n, of the number of matrices, and of the type alone (see
+/// the [crate documentation](crate)): every device gives the same bits. It does not wait, nor allocate but where
+/// `scratch` grows.
 ///
 /// Matrices whose lower triangle is column-major, or whose upper one is row-major, are read and written fastest.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::InfoLength`], [`Error::ScratchTooSmall`], [`Error::ExtentTooLarge`],
-/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream or where the launch
-/// failed. A is as it was then.
+/// [`Error::NotSquare`], [`Error::InfoLength`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`]
+/// where memory is on another device than the stream, where `scratch` is of another stream or too small, or where the
+/// launch failed. A is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Layout, MatrixMut, Triangle, expect_positive_definite, potrf, potrf_scratch_len};
+/// use gpu_linalg::{Layout, MatrixMut, Scratch, Triangle, expect_positive_definite, potrf};
 /// let device = gpu_core::Device::simulator();
 /// let mut a = device.upload(&[4.0, f64::NAN, 2.0, 10.0])?;
-/// let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(potrf_scratch_len::<f64>(2, 1)?)?);
+/// let (mut info, mut scratch) = (device.alloc(1)?, Scratch::new(&device.default_stream()));
 /// let matrix = MatrixMut::new(&mut a, Layout::row_major(2, 2)?)?;
 /// potrf(&device.default_stream(), Triangle::Lower, matrix, &mut info, &mut scratch)?;
 /// expect_positive_definite(&info)?;
@@ -63,35 +63,36 @@ pub(super) fn expect_same_shape(from: BatchLayout, to: BatchLayout) -> Result<()
 /// assert_eq!((l[0], l[2], l[3]), (2.0, 1.0, 3.0));
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn potrf<'a, 'i, 's, T: FactorElement>(
+pub fn potrf<'a, 'i, T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
     a: impl Into<BatchMut<'a, T>>,
     info: impl Into<ViewMut<'i, u32>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (mut a, mut info, mut scratch) = (a.into(), info.into(), scratch.into());
+    let (mut a, mut info) = (a.into(), info.into());
     let layout = a.layout();
     let n = expect_square(layout)?;
     expect_info(layout.count, info.len())?;
-    expect_scratch(potrf_scratch_len::<T>(n, layout.count)?, scratch.len())?;
     stream.expect("matrices to be factored", a.data().device())?;
     stream.expect("orders of minors", info.device())?;
-    stream.expect("scratch memory of a factorisation", scratch.device())?;
-    if layout.is_empty() {
-        return Ok(stream.memset(info, 0)?);
-    }
-    if !is_whole(n, layout.count) {
-        return factor::factor(stream, triangle, a, info, scratch);
-    }
-    let mut data = a.data_mut();
-    if let (Some(a), Some(info)) = (data.as_mut_slice(), info.as_mut_slice()) {
-        cpu::factor::potrf(triangle, None, (a, layout), info);
-        return Ok(());
-    }
-    let plan = Whole::new::<T>(triangle, layout, layout)?;
-    let a = data.as_global_mut();
-    launch::whole(stream, &plan, a.as_global(), a, scratch.as_global_mut(), info, None)
+    let len = of_kernels(stream, scratch_len::<T>(n, layout.count)?);
+    lend(stream, scratch, ("factorisation", len), |mut room| {
+        if layout.is_empty() {
+            return Ok(stream.memset(info, 0)?);
+        }
+        if !is_whole(n, layout.count) {
+            return factor::factor(stream, triangle, a, info, room);
+        }
+        let mut data = a.data_mut();
+        if let (Some(a), Some(info)) = (data.as_mut_slice(), info.as_mut_slice()) {
+            cpu::factor::potrf(triangle, None, (a, layout), info);
+            return Ok(());
+        }
+        let plan = Whole::new::<T>(triangle, layout, layout)?;
+        let a = data.as_global_mut();
+        launch::whole(stream, &plan, a.as_global(), a, room.as_global_mut(), info, None)
+    })
 }
 
 /// As [`potrf`], from the triangle of `a` to that of `l`, the same one; the rest of `l` is as it was. `a` and `l` may
@@ -101,58 +102,62 @@ pub fn potrf<'a, 'i, 's, T: FactorElement>(
 /// As [`potrf`]; [`Error::Shapes`], [`Error::BatchCounts`], [`Error::Aliasing`].
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, potrf_scratch_len, potrf_to};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, potrf_to};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[4.0f32, 2.0, f32::NAN, 10.0])?;
 /// let (mut l, mut info) = (device.upload(&[7.0; 4])?, device.alloc(1)?);
-/// let mut scratch = device.alloc(potrf_scratch_len::<f32>(2, 1)?)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// let from = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let to = MatrixMut::new(&mut l, Layout::row_major(2, 2)?)?;
 /// potrf_to(&device.default_stream(), Triangle::Upper, from, to, &mut info, &mut scratch)?;
 /// assert_eq!(l.to_vec()?, [2.0, 1.0, 7.0, 3.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn potrf_to<'a, 'l, 'i, 's, T: FactorElement>(
+pub fn potrf_to<'a, 'l, 'i, T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
     a: impl Into<Batch<'a, T>>,
     l: impl Into<BatchMut<'l, T>>,
     info: impl Into<ViewMut<'i, u32>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (a, mut l, mut info, mut scratch) = (a.into(), l.into(), info.into(), scratch.into());
+    let (a, mut l, mut info) = (a.into(), l.into(), info.into());
     let (from, layout) = (a.layout(), l.layout());
     let n = expect_square(layout)?;
     expect_same_shape(from, layout)?;
     expect_info(layout.count, info.len())?;
-    expect_scratch(potrf_scratch_len::<T>(n, layout.count)?, scratch.len())?;
     stream.expect("matrices to be factored", a.data().device())?;
     stream.expect("factors", l.data().device())?;
     stream.expect("orders of minors", info.device())?;
-    stream.expect("scratch memory of a factorisation", scratch.device())?;
     expect_apart(&l.data_mut(), "A", &a.data())?;
-    if layout.is_empty() {
-        return Ok(stream.memset(info, 0)?);
-    }
-    if !is_whole(n, layout.count) {
-        factor::copy_batch(stream, Some(triangle), a, &mut l)?;
-        return potrf(stream, triangle, l, info, scratch);
-    }
-    let mut data = l.data_mut();
-    if let (Some(a), Some(l), Some(info)) = (a.data().as_slice(), data.as_mut_slice(), info.as_mut_slice()) {
-        cpu::factor::potrf(triangle, Some((a, from)), (l, layout), info);
-        return Ok(());
-    }
-    let plan = Whole::new::<T>(triangle, from, layout)?;
-    let (a, l) = (a.data().as_global(), data.as_global_mut());
-    launch::whole(stream, &plan, a, l, scratch.as_global_mut(), info, None)
+    let len = of_kernels(stream, scratch_len::<T>(n, layout.count)?);
+    lend(stream, scratch, ("factorisation", len), |mut room| {
+        if layout.is_empty() {
+            return Ok(stream.memset(info, 0)?);
+        }
+        if !is_whole(n, layout.count) {
+            factor::copy_batch(stream, Some(triangle), a, &mut l)?;
+            return factor::factor(stream, triangle, l, info, room);
+        }
+        let (of_a, mut data) = (a.data(), l.data_mut());
+        if let (Some(a), Some(l), Some(info)) = (of_a.as_slice(), data.as_mut_slice(), info.as_mut_slice()) {
+            cpu::factor::potrf(triangle, Some((a, from)), (l, layout), info);
+            return Ok(());
+        }
+        let plan = Whole::new::<T>(triangle, from, layout)?;
+        launch::whole(stream, &plan, of_a.as_global(), data.as_global_mut(), room.as_global_mut(), info, None)
+    })
 }
 
-/// Elements of scratch memory that [`potrf`] and [`potrf_to`] need for `count` matrices of `n` rows.
+/// Scratch memory of [`potrf`] and [`potrf_to`] for `count` matrices of `n` rows.
 ///
 /// # Errors
 /// [`Error::Device`] where the matrix's elements cannot be counted.
-pub fn potrf_scratch_len<T: FactorElement>(n: usize, count: usize) -> Result<usize, Error> {
+pub fn potrf_scratch<T: FactorElement>(n: usize, count: usize) -> Result<ScratchSize, Error> {
+    Ok(elements::<T>(scratch_len::<T>(n, count)?))
+}
+
+fn scratch_len<T: FactorElement>(n: usize, count: usize) -> Result<usize, Error> {
     if is_whole(n, count) {
         return Ok(0);
     }
@@ -187,39 +192,51 @@ pub fn expect_positive_definite<'i>(info: impl Into<View<'i, u32>>) -> Result<()
 /// Solves `A · X = B` in place of B on `stream`, A being factored by [`potrf`] with the same `triangle`.
 ///
 /// The factors are n × n and B is n × any number of right-hand sides, each row- or column-major with any leading
-/// dimension, or batches of such. `scratch` has at least [`potrs_scratch_len`] elements; what is in it afterwards is
-/// unspecified. Up to 64 rows, or up to 512 in batches of eight or more, are substitution, in one launch; of more it
-/// is [`trsm`](crate::trsm) with L, and then with its transposed: see there for the order of operations, which is a
-/// function of the shapes, B's order and the type alone, and the [crate documentation](crate) for the residual.
-/// Neither allocates device memory nor waits.
+/// dimension, or batches of such. `scratch` grows to [`potrs_scratch`]. Up to 64 rows, or up to 512 in batches of eight
+/// or more, are substitution, in one launch; of more it is [`trsm`](crate::trsm) with L, and then with its transposed:
+/// see there for the order of operations, which is a function of the shapes, B's order and the type alone, and the
+/// [crate documentation](crate) for the residual. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::Shapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the
-/// stream. B is as it was then. Where a launch failed, [`Error::Device`] too, and B is unspecified.
+/// [`Error::NotSquare`], [`Error::Shapes`], [`Error::BatchCounts`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
+/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream, or `scratch` of
+/// another stream or too small. B is as it was then. Where a launch failed, [`Error::Device`] too, and B is
+/// unspecified.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, potrs, potrs_scratch_len};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, potrs};
 /// let device = gpu_core::Device::simulator();
 /// let l = device.upload(&[2.0, f64::NAN, 1.0, 3.0])?;
 /// let mut b = device.upload(&[8.0, 14.0])?;
 /// let factor = Matrix::new(&l, Layout::row_major(2, 2)?)?;
 /// let right = MatrixMut::new(&mut b, Layout::column_major(2, 1)?)?;
-/// let mut scratch = device.alloc(potrs_scratch_len::<f64>(2, right.layout())?)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// potrs(&device.default_stream(), Triangle::Lower, factor, right, &mut scratch)?;
 /// let x = b.to_vec()?;
 /// assert!((x[0] - 13.0 / 9.0).abs() < 1e-15 && (x[1] - 10.0 / 9.0).abs() < 1e-15, "{x:?}");
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn potrs<'l, 'b, 's, T: FactorElement>(
+pub fn potrs<'l, 'b, T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
     l: impl Into<Batch<'l, T>>,
     b: impl Into<BatchMut<'b, T>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (l, mut b, scratch) = (l.into(), b.into(), scratch.into());
-    expect_systems(stream, &l, &mut b, &scratch)?;
+    let (l, mut b) = (l.into(), b.into());
+    expect_systems(stream, &l, &mut b)?;
+    let len = solution_len::<T>(l.layout().matrix.rows(), b.layout())?;
+    lend(stream, scratch, ("system", len), |room| solve_in_place(stream, triangle, l, b, room))
+}
+
+/// The same in so much scratch memory; everything is checked but extents.
+pub(super) fn solve_in_place<T: FactorElement>(
+    stream: &Stream,
+    triangle: Triangle,
+    l: Batch<'_, T>,
+    mut b: BatchMut<'_, T>,
+    scratch: ViewMut<'_, T>,
+) -> Result<(), Error> {
     let (factors, layout) = (l.layout(), b.layout());
     let n = factors.matrix.rows();
     if layout.is_empty() {
@@ -243,44 +260,46 @@ pub fn potrs<'l, 'b, 's, T: FactorElement>(
 /// As [`potrs`], of `x` as its B; [`Error::Shapes`], [`Error::BatchCounts`], [`Error::Aliasing`].
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, potrs_scratch_len, potrs_to};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, potrs_to};
 /// let device = gpu_core::Device::simulator();
 /// let (l, b) = (device.upload(&[2.0, f64::NAN, 1.0, 2.0])?, device.upload(&[8.0, 8.0])?);
 /// let mut x = device.alloc(2)?;
 /// let (square, column) = (Layout::row_major(2, 2)?, Layout::column_major(2, 1)?);
 /// let (factor, right) = (Matrix::new(&l, square)?, Matrix::new(&b, column)?);
-/// let mut scratch = device.alloc(potrs_scratch_len::<f64>(2, column)?)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// let into = MatrixMut::new(&mut x, column)?;
 /// potrs_to(&device.default_stream(), Triangle::Lower, factor, right, into, &mut scratch)?;
 /// assert_eq!((x.to_vec()?, b.to_vec()?), (vec![1.5, 1.0], vec![8.0, 8.0]));
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn potrs_to<'l, 'b, 'x, 's, T: FactorElement>(
+pub fn potrs_to<'l, 'b, 'x, T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
     l: impl Into<Batch<'l, T>>,
     b: impl Into<Batch<'b, T>>,
     x: impl Into<BatchMut<'x, T>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (l, b, mut x, scratch) = (l.into(), b.into(), x.into(), scratch.into());
+    let (l, b, mut x) = (l.into(), b.into(), x.into());
     let (from, to) = (b.layout(), x.layout());
     expect_same_shape(from, to)?;
-    expect_systems(stream, &l, &mut x, &scratch)?;
+    expect_systems(stream, &l, &mut x)?;
     stream.expect("right-hand sides", b.data().device())?;
     expect_apart(&x.data_mut(), "B", &b.data())?;
-    if !to.is_empty() {
-        factor::copy_batch(stream, None, b, &mut x)?;
-    }
-    potrs(stream, triangle, l, x, scratch)
+    let len = solution_len::<T>(l.layout().matrix.rows(), to)?;
+    lend(stream, scratch, ("system", len), |room| {
+        if !to.is_empty() {
+            factor::copy_batch(stream, None, b, &mut x)?;
+        }
+        solve_in_place(stream, triangle, l, x, room)
+    })
 }
 
-/// Whether factors, right-hand sides and scratch memory are those of systems.
+/// Whether factors and right-hand sides are those of systems.
 fn expect_systems<T: FactorElement>(
     stream: &Stream,
     l: &Batch<'_, T>,
     b: &mut BatchMut<'_, T>,
-    scratch: &ViewMut<'_, T>,
 ) -> Result<(), Error> {
     let (factors, layout) = (l.layout(), b.layout());
     let n = expect_square(factors)?;
@@ -290,20 +309,21 @@ fn expect_systems<T: FactorElement>(
     if factors.count != layout.count {
         return Err(Error::BatchCounts { a: factors.count, b: layout.count, c: layout.count });
     }
-    expect_scratch(potrs_scratch_len::<T>(n, layout)?, scratch.len())?;
     stream.expect("factors of systems", l.data().device())?;
     stream.expect("right-hand sides", b.data().device())?;
-    stream.expect("scratch memory of systems", scratch.device())?;
     expect_apart(&b.data_mut(), "L", &l.data())
 }
 
-/// Elements of scratch memory that [`potrs`] and [`potrs_to`] need for systems of `n` rows and right-hand sides, in the
-/// end solutions, that lie so: none where they are solved whole, else what two [`trsm`](crate::trsm) need.
+/// Scratch memory of [`potrs`] and [`potrs_to`] for systems of `n` rows and right-hand sides, in the end solutions, that
+/// lie so: none where they are solved whole, else what two [`trsm`](crate::trsm) need.
 ///
 /// # Errors
-/// [`Error::Device`] where they are not a `usize`.
-pub fn potrs_scratch_len<T: FactorElement>(n: usize, b: impl Into<BatchLayout>) -> Result<usize, Error> {
-    let b = b.into();
+/// [`Error::Device`] where its elements are not a `usize`.
+pub fn potrs_scratch<T: FactorElement>(n: usize, b: impl Into<BatchLayout>) -> Result<ScratchSize, Error> {
+    Ok(elements::<T>(solution_len::<T>(n, b.into())?))
+}
+
+pub(super) fn solution_len<T: FactorElement>(n: usize, b: BatchLayout) -> Result<usize, Error> {
     if solves_whole(n, b.count) || b.is_empty() { Ok(0) } else { factor::solve_scratch_len::<T>(b) }
 }
 
@@ -334,9 +354,10 @@ pub fn cholesky<'a, T: FactorElement>(
     let (device, n) = (a.data().device(), expect_square(a.layout())?);
     let layout = squares(n, a.layout().count)?;
     let (mut l, mut info) = (device.zeroed(layout.span()?)?, device.alloc(layout.count)?);
-    let mut scratch = device.alloc(potrf_scratch_len::<T>(n, layout.count)?)?;
-    let stream = device.default_stream();
-    potrf_to(&stream, triangle, a, all_of(&mut l, layout)?, &mut info, &mut scratch)?;
+    let factors = all_of(&mut l, layout)?;
+    with_kept(&device.default_stream(), |stream, scratch| {
+        potrf_to(stream, triangle, a, factors, &mut info, scratch)
+    })?;
     expect_positive_definite(&info)?;
     Ok(l)
 }
@@ -368,7 +389,9 @@ pub fn cholesky_solve<'l, 'b, T: FactorElement>(
     let (l, b) = (l.into(), b.into());
     let (device, layout) = (l.data().device(), dense(b.layout())?);
     let mut x = device.alloc(layout.span()?)?;
-    let mut scratch = device.alloc(potrs_scratch_len::<T>(l.layout().matrix.rows(), layout)?)?;
-    potrs_to(&device.default_stream(), triangle, l, b, all_of(&mut x, layout)?, &mut scratch)?;
+    let solutions = all_of(&mut x, layout)?;
+    with_kept(&device.default_stream(), |stream, scratch| {
+        potrs_to(stream, triangle, l, b, solutions, scratch)
+    })?;
     Ok(x)
 }

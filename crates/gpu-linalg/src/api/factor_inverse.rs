@@ -1,9 +1,9 @@
 //! Inverses and determinants of factored matrices.
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut};
 
-use super::factor::{expect_same_shape, expect_square};
-use super::{Diagonal, Triangle, all_of, expect_apart, expect_scratch, potrs, potrs_scratch_len};
+use super::factor::{expect_same_shape, expect_square, solution_len, solve_in_place};
+use super::{Diagonal, Triangle, all_of, elements, expect_apart, lend, with_kept};
 use crate::error::Error;
 use crate::factor;
 use crate::factor::launch::FactorElement;
@@ -13,42 +13,43 @@ use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
 /// The inverses of symmetric, positive definite matrices in place of their factors on `stream`.
 ///
 /// `a` is what [`potrf`](crate::potrf) made, a matrix or a batch, with the same `triangle`, in which the inverse's
-/// triangle is written; the other one is never touched. It is computed column by column as the solution of `A · X =
-/// I`, in some 2 n³ operations, so that its error is that of [`potrs`](crate::potrs). `scratch` has at least
-/// [`potri_scratch_len`] elements; what is in it afterwards is unspecified. The order of operations is that of
-/// `potrs`, a function of n, of how many matrices there are, and of the type alone. Neither allocates device memory
-/// nor waits.
+/// triangle is written; the other one is never touched. It is computed column by column as the solution of `A · X = I`,
+/// in some 2 n³ operations, so that its error is that of [`potrs`](crate::potrs). `scratch` grows to [`potri_scratch`].
+/// The order of operations is that of `potrs`, a function of n, of how many matrices there are, and of the type alone.
+/// It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::ScratchTooSmall`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`];
-/// [`Error::Device`] where memory is on another device than the stream or where a launch failed. `a` is as it was then,
-/// but where one of the last launches failed.
+/// [`Error::NotSquare`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on
+/// another device than the stream, where `scratch` is of another stream or too small, or where a launch failed. `a` is
+/// as it was then, but where one of the last launches failed.
 ///
 /// ```
-/// use gpu_linalg::{Layout, MatrixMut, Triangle, potri, potri_scratch_len};
+/// use gpu_linalg::{Layout, MatrixMut, Scratch, Triangle, potri};
 /// let device = gpu_core::Device::simulator();
 /// let mut a = device.upload(&[2.0, f64::NAN, 1.0, 4.0])?;
-/// let mut scratch = device.alloc(potri_scratch_len::<f64>(2, 1)?)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// let factor = MatrixMut::new(&mut a, Layout::row_major(2, 2)?)?;
 /// potri(&device.default_stream(), Triangle::Lower, factor, &mut scratch)?;
 /// let inverse = a.to_vec()?;
 /// assert_eq!((inverse[0], inverse[2], inverse[3]), (0.265625, -0.03125, 0.0625));
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn potri<'a, 's, T: FactorElement>(
+pub fn potri<'a, T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
     a: impl Into<BatchMut<'a, T>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (mut a, mut scratch) = (a.into(), scratch.into());
+    let mut a = a.into();
     let layout = a.layout();
-    expect(stream, layout, &a.data(), &scratch)?;
-    if layout.is_empty() {
-        return Ok(());
-    }
-    let (x, squares) = solved(stream, triangle, Batch::new(a.data(), layout)?, &mut scratch)?;
-    factor::copy_batch(stream, Some(triangle), Batch::new(x.view(), squares)?, &mut a)
+    let squares = expect(stream, layout, &a.data())?;
+    lend(stream, scratch, ("inverse", inverse_len::<T>(squares)?), |room| {
+        if layout.is_empty() {
+            return Ok(());
+        }
+        let x = solved(stream, triangle, Batch::new(a.data(), layout)?, squares, room)?;
+        factor::copy_batch(stream, Some(triangle), Batch::new(x.view(), squares)?, &mut a)
+    })
 }
 
 /// As [`potri`], from the factors `l` to the same triangle of `inverse`; the rest of `inverse` is as it was. The two
@@ -58,63 +59,63 @@ pub fn potri<'a, 's, T: FactorElement>(
 /// As [`potri`]; [`Error::Shapes`], [`Error::BatchCounts`], [`Error::Aliasing`].
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, potri_scratch_len, potri_to};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, potri_to};
 /// let device = gpu_core::Device::simulator();
 /// let l = device.upload(&[2.0, f64::NAN, 1.0, 4.0])?;
-/// let (mut x, mut scratch) = (device.upload(&[7.0; 4])?, device.alloc(potri_scratch_len::<f64>(2, 1)?)?);
+/// let (mut x, mut scratch) = (device.upload(&[7.0; 4])?, Scratch::new(&device.default_stream()));
 /// let square = Layout::row_major(2, 2)?;
 /// let (from, to) = (Matrix::new(&l, square)?, MatrixMut::new(&mut x, square)?);
 /// potri_to(&device.default_stream(), Triangle::Lower, from, to, &mut scratch)?;
 /// assert_eq!(x.to_vec()?, [0.265625, 7.0, -0.03125, 0.0625]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn potri_to<'l, 'x, 's, T: FactorElement>(
+pub fn potri_to<'l, 'x, T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
     l: impl Into<Batch<'l, T>>,
     inverse: impl Into<BatchMut<'x, T>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (l, mut inverse, mut scratch) = (l.into(), inverse.into(), scratch.into());
+    let (l, mut inverse) = (l.into(), inverse.into());
     let (from, to) = (l.layout(), inverse.layout());
-    expect(stream, from, &l.data(), &scratch)?;
+    let squares = expect(stream, from, &l.data())?;
     expect_same_shape(from, to)?;
     stream.expect("inverses", inverse.data().device())?;
     expect_apart(&inverse.data_mut(), "L", &l.data())?;
-    if from.is_empty() {
-        return Ok(());
-    }
-    let (x, squares) = solved(stream, triangle, l, &mut scratch)?;
-    factor::copy_batch(stream, Some(triangle), Batch::new(x.view(), squares)?, &mut inverse)
+    lend(stream, scratch, ("inverse", inverse_len::<T>(squares)?), |room| {
+        if from.is_empty() {
+            return Ok(());
+        }
+        let x = solved(stream, triangle, l, squares, room)?;
+        factor::copy_batch(stream, Some(triangle), Batch::new(x.view(), squares)?, &mut inverse)
+    })
 }
 
-/// That factors are square, and all is on the stream's device.
+/// That factors are square and on the stream's device; how their inverses lie in scratch memory.
 fn expect<T: FactorElement>(
     stream: &Stream,
     factors: BatchLayout,
     l: &View<'_, T>,
-    scratch: &ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> Result<BatchLayout, Error> {
     let n = expect_square(factors)?;
-    expect_scratch(potri_scratch_len::<T>(n, factors.count)?, scratch.len())?;
     stream.expect("factor of a matrix", l.device())?;
-    Ok(stream.expect("scratch memory of an inverse", scratch.device())?)
+    squares(n, factors.count)
 }
 
-/// The inverses, whole, in scratch memory, and how they lie there.
+/// The inverses, whole, in scratch memory.
 fn solved<'x, T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
     l: Batch<'_, T>,
-    scratch: &'x mut ViewMut<'_, T>,
-) -> Result<(ViewMut<'x, T>, BatchLayout), Error> {
-    let squares = squares(l.layout().matrix.rows(), l.layout().count)?;
+    squares: BatchLayout,
+    scratch: ViewMut<'x, T>,
+) -> Result<ViewMut<'x, T>, Error> {
     let elements = squares.span()?;
-    let (mut x, rest) = scratch.reborrow().try_split_at(elements.next_multiple_of(4) + ONE)?;
+    let (mut x, rest) = scratch.try_split_at(elements.next_multiple_of(4) + ONE)?;
     factor::identities(stream, squares, x.reborrow())?;
     let mut x = x.try_into_slice(..elements)?;
-    potrs(stream, triangle, l, BatchMut::new(x.reborrow(), squares)?, rest)?;
-    Ok((x, squares))
+    solve_in_place(stream, triangle, l, BatchMut::new(x.reborrow(), squares)?, rest)?;
+    Ok(x)
 }
 
 /// Elements behind the identities, of which the first is a one.
@@ -126,16 +127,19 @@ pub(super) fn squares(n: usize, count: usize) -> Result<BatchLayout, Error> {
     Ok(BatchLayout::new(square, count, square.span())?)
 }
 
-/// Elements of scratch memory that [`potri`] and [`potri_to`] need for `count` matrices of `n` rows.
+/// Scratch memory of [`potri`] and [`potri_to`] for `count` matrices of `n` rows.
 ///
 /// # Errors
 /// [`Error::Device`] where the matrices' elements cannot be counted.
-pub fn potri_scratch_len<T: FactorElement>(n: usize, count: usize) -> Result<usize, Error> {
-    let squares = squares(n, count)?;
+pub fn potri_scratch<T: FactorElement>(n: usize, count: usize) -> Result<ScratchSize, Error> {
+    Ok(elements::<T>(inverse_len::<T>(squares(n, count)?)?))
+}
+
+fn inverse_len<T: FactorElement>(squares: BatchLayout) -> Result<usize, Error> {
     if squares.is_empty() {
         return Ok(0);
     }
-    Ok(squares.span()?.next_multiple_of(4) + ONE + potrs_scratch_len::<T>(n, squares)?)
+    Ok(squares.span()?.next_multiple_of(4) + ONE + solution_len::<T>(squares.matrix.rows(), squares)?)
 }
 
 /// The inverse of A, all of it, from the factor of A that [`cholesky`](crate::cholesky) or [`potrf`](crate::potrf)
@@ -163,9 +167,8 @@ pub fn cholesky_inverse<'l, T: FactorElement>(
     let (device, n) = (l.data().device(), expect_square(l.layout())?);
     let layout = squares(n, l.layout().count)?;
     let [mut half, mut full] = [device.alloc(layout.span()?)?, device.alloc(layout.span()?)?];
-    let mut scratch = device.alloc(potri_scratch_len::<T>(n, layout.count)?)?;
-    let stream = device.default_stream();
-    potri_to(&stream, triangle, l, all_of(&mut half, layout)?, &mut scratch)?;
+    let (stream, inverses) = (device.default_stream(), all_of(&mut half, layout)?);
+    with_kept(&stream, |stream, scratch| potri_to(stream, triangle, l, inverses, scratch))?;
     if !layout.is_empty() {
         let half = Batch::new(&half, layout)?;
         let lower = if triangle == Triangle::Lower { half } else { half.transposed() };

@@ -1,12 +1,9 @@
 //! Systems whose matrix is factored in f32, solved to residuals of f64.
 
-use gpu_core::{Buffer, Stream, View};
+use gpu_core::{Buffer, Scratch, Stream, View};
 
 use super::factor::expect_square;
-use super::{
-    Triangle, copy, expect_positive_definite, potrf, potrf_scratch_len, potrs, potrs_scratch_len, symv,
-    symv_scratch_len,
-};
+use super::{Triangle, copy, expect_positive_definite, potrf, potrs, symv};
 use crate::error::Error;
 use crate::factor;
 use crate::matrix::{Layout, Matrix, MatrixMut, Order};
@@ -79,16 +76,14 @@ pub fn potrs_refined(
     let mut l = device.zeroed::<f32>(square.span())?;
     factor::narrow_triangle(&stream, triangle, a, l.view_mut())?;
     let mut info = device.alloc::<u32>(1)?;
-    let mut scratch = device.alloc::<f32>(potrf_scratch_len::<f32>(n, 1)?)?;
+    let mut scratch = Scratch::new(&stream);
     potrf(&stream, Triangle::Lower, MatrixMut::new(&mut l, square)?, &mut info, &mut scratch)?;
     expect_positive_definite(&info)?;
 
     // ---- each right-hand side
-    let column = Layout::column_major(n, 1)?;
     let mut work = Work {
         l,
-        solution: device.alloc(potrs_scratch_len::<f32>(n, column)?)?,
-        product: device.alloc(symv_scratch_len(n)?)?,
+        scratch,
         step: device.alloc(n)?,
         residual: device.alloc(n)?,
         right: device.alloc(n)?,
@@ -122,8 +117,7 @@ pub fn potrs_refined(
 /// What the refinement of a right-hand side needs.
 struct Work {
     l: Buffer<f32>,
-    solution: Buffer<f32>,
-    product: Buffer<f64>,
+    scratch: Scratch,
     step: Buffer<f32>,
     residual: Buffer<f64>,
     right: Buffer<f64>,
@@ -166,10 +160,10 @@ fn refine(
             if size.is_finite() { 2f64.powi(-(size.log2().floor() as i32).clamp(-1000, 1000)) } else { 1.0 };
         factor::narrow(stream, work.residual.view(), work.step.view_mut(), scale)?;
         let l = Matrix::new(&work.l, square)?;
-        potrs(stream, Triangle::Lower, l, MatrixMut::new(&mut work.step, one)?, &mut work.solution)?;
+        potrs(stream, Triangle::Lower, l, MatrixMut::new(&mut work.step, one)?, &mut work.scratch)?;
         factor::widen_and_add(stream, work.step.view(), x.reborrow(), 1.0 / scale)?;
         stream.copy(&mut work.residual, &work.right)?;
-        symv(stream, triangle, -1.0, a, x.view(), 1.0, &mut work.residual, &mut work.product)?;
+        symv(stream, triangle, -1.0, a, x.view(), 1.0, &mut work.residual, &mut work.scratch)?;
         let before = size;
         size = largest(work.residual.view())?;
         let bound = n as f64 * f64::EPSILON * work.of_a * largest(x.view())?;

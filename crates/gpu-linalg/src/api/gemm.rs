@@ -1,8 +1,9 @@
 //! Products of matrices.
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut};
 
-use super::{Triangle, expect_apart, expect_scratch, gemv, in_own_buffer};
+use super::gemv::multiply_vector;
+use super::{Triangle, elements, expect_apart, in_own_buffer, lend, of_kernels};
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
@@ -12,41 +13,54 @@ use crate::plan::gemm::{self, AsVector, Kernel, Plan, Sums};
 ///
 /// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; a transposed factor is
 /// [`Matrix::transposed`]. Where `beta` is zero C is not read: whatever was in it, NaN too, is gone. Where `alpha` is
-/// zero A and B are not read. `scratch` has at least [`gemm_scratch_len`] elements, none but where C is small; what is
-/// in it afterwards is unspecified. The order of operations is a function of the shapes, C's order and the type alone,
-/// and where C is a single row or column without gaps, as the other factor's is, that of [`gemv()`](crate::gemv) (see
-/// the [crate documentation](crate)): every device gives the same bits. Neither allocates device memory nor waits.
+/// zero A and B are not read. `scratch` grows to [`gemm_scratch`], nothing but where C is small. The order of
+/// operations is a function of the shapes, C's order and the type alone, and where C is a single row or column without
+/// gaps, as the other factor's is, that of [`gemv()`](crate::gemv) (see the [crate documentation](crate)): every device
+/// gives the same bits. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the
-/// stream or where the launch failed. C is as it was then.
+/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
+/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream, where `scratch` is of
+/// another stream or too small, or where the launch failed. C is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, gemm, gemm_scratch_len};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, gemm};
 /// let device = gpu_core::Device::best();
 /// let a = device.upload(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// let mut c = device.upload(&[f32::NAN; 4])?;
 /// let matrix = Matrix::new(&a, Layout::row_major(2, 3)?)?;
 /// let product = MatrixMut::new(&mut c, Layout::row_major(2, 2)?)?;
-/// let mut scratch = device.alloc(gemm_scratch_len::<f32>(3, product.layout()))?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// gemm(&device.default_stream(), 2.0, matrix, matrix.transposed(), 0.0, product, &mut scratch)?;
 /// assert_eq!(c.to_vec()?, [28.0, 64.0, 64.0, 154.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
+pub fn gemm<'a, 'b, 'c, T: RealElement>(
     stream: &Stream,
     alpha: T,
     a: impl Into<Batch<'a, T>>,
     b: impl Into<Batch<'b, T>>,
     beta: T,
     c: impl Into<BatchMut<'c, T>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (a, b, mut c, scratch) = (a.into(), b.into(), c.into(), scratch.into());
+    let (a, b, mut c) = (a.into(), b.into(), c.into());
+    expect_product(stream, a, b, &mut c)?;
+    let len = of_kernels(stream, gemm::scratch_len::<T>(a.layout().matrix.columns(), c.layout()));
+    lend(stream, scratch, ("product", len), |room| multiply(stream, alpha, a, b, beta, c, room))
+}
+
+/// The same in so much scratch memory; everything is checked but extents.
+pub(crate) fn multiply<T: RealElement>(
+    stream: &Stream,
+    alpha: T,
+    a: Batch<'_, T>,
+    b: Batch<'_, T>,
+    beta: T,
+    c: BatchMut<'_, T>,
+    scratch: ViewMut<'_, T>,
+) -> Result<(), Error> {
     let layouts = [a.layout(), b.layout(), c.layout()];
-    let expected = gemm::scratch_len::<T>(layouts[0].matrix.columns(), layouts[2]);
-    expect_product(stream, a, b, &mut c, (&scratch, expected))?;
     let (m, n) = layouts[2].matrix.shape();
     if m == 0 || n == 0 || layouts[2].count == 0 {
         return Ok(());
@@ -69,10 +83,10 @@ pub(super) fn by_vector<T: RealElement>(
 ) -> Result<(), Error> {
     let (of_matrix, of_vector) = if is_left { (a.data(), b.data()) } else { (b.data(), a.data()) };
     let (x, y) = (of_vector.slice(..matrix.columns()), c.into_data().into_slice(..matrix.rows()));
-    gemv(stream, alpha, Matrix::new(of_matrix, matrix)?, x, beta, y, scratch)
+    multiply_vector(stream, alpha, Matrix::new(of_matrix, matrix)?, x, beta, y, scratch)
 }
 
-/// That a product is one of matrices of these shapes, on the stream's device, with as many elements of scratch memory.
+/// That a product is one of matrices of these shapes, on the stream's device.
 ///
 /// # Errors
 /// Those of [`gemm()`] but for extents and launches.
@@ -81,11 +95,8 @@ pub(crate) fn expect_product<T: RealElement>(
     a: Batch<'_, T>,
     b: Batch<'_, T>,
     c: &mut BatchMut<'_, T>,
-    (scratch, expected): (&ViewMut<'_, T>, usize),
 ) -> Result<(), Error> {
     expect_batches([a.layout(), b.layout(), c.layout()])?;
-    expect_scratch(expected, scratch.len())?;
-    stream.expect("scratch memory of a product", scratch.device())?;
     expect_memory(stream, a.data(), b.data(), &c.data_mut())
 }
 
@@ -176,17 +187,17 @@ pub(crate) fn product<T: RealElement>(
     launch::gemm(stream, &plan, alpha, a.data(), b.data(), beta, c.into_data(), None, scratch)
 }
 
-/// Elements of scratch memory that [`gemm()`] needs for products of elements of type `T`, of sums of `k` products
-/// each: none but where C is small.
+/// Scratch memory of [`gemm()`] for products of elements of type `T`, of sums of `k` products each: nothing but where C
+/// is small.
 ///
 /// ```
-/// use gpu_linalg::{Layout, gemm_scratch_len};
-/// assert_eq!(gemm_scratch_len::<f32>(4096, Layout::row_major(4096, 4096)?), 0);
-/// assert!(gemm_scratch_len::<f32>(100_000, Layout::row_major(64, 64)?) > 0);
+/// use gpu_linalg::{Layout, gemm_scratch};
+/// assert_eq!(gemm_scratch::<f32>(4096, Layout::row_major(4096, 4096)?).bytes(), 0);
+/// assert!(gemm_scratch::<f32>(100_000, Layout::row_major(64, 64)?).bytes() > 0);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemm_scratch_len<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> usize {
-    gemm::scratch_len::<T>(k, c.into())
+pub fn gemm_scratch<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> ScratchSize {
+    elements::<T>(gemm::scratch_len::<T>(k, c.into()))
 }
 
 /// The product `A · B`, computed where A lives, as a row-major matrix without gaps in a buffer of its own; of batches
@@ -210,6 +221,5 @@ pub fn matmul<'a, 'b, T: RealElement>(
     b: impl Into<Batch<'b, T>>,
 ) -> Result<Buffer<T>, Error> {
     let (a, b) = (a.into(), b.into());
-    let scratch_len = |c| gemm_scratch_len::<T>(a.layout().matrix.columns(), c);
-    in_own_buffer((a, b), scratch_len, |stream, c, scratch| gemm(stream, T::ONE, a, b, T::ZERO, c, scratch))
+    in_own_buffer((a, b), |stream, c, scratch| gemm(stream, T::ONE, a, b, T::ZERO, c, scratch))
 }

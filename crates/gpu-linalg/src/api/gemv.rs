@@ -1,9 +1,9 @@
 //! Products of a matrix and a vector.
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut};
 use gpu_std::float::Float;
 
-use super::expect_vectors;
+use super::{elements, expect_vectors, lend, of_kernels, with_kept};
 use crate::cpu;
 use crate::error::Error;
 use crate::launch::{self, Element};
@@ -13,44 +13,60 @@ use crate::plan::gemv::Plan;
 /// `y = alpha · A · x + beta · y` on `stream`.
 ///
 /// A is m × n, row- or column-major with any leading dimension; for a transposed one give [`Matrix::transposed`]. `x`
-/// has n elements and `y` m. Elements of 16 bits are computed with as `f32`, and results rounded once. Where `beta`
-/// is zero `y` is not read, where `alpha` is zero neither A nor `x`. `scratch` has at least [`gemv_scratch_len`]
-/// elements; what is in it afterwards is unspecified. The order of operations is a function of A's shape, order and
-/// type alone (see the [crate documentation](crate)): every device gives the same bits. Neither allocates device
-/// memory nor waits.
+/// has n elements and `y` m. Elements of 16 bits are computed with as `f32`, and results rounded once. Where `beta` is
+/// zero `y` is not read, where `alpha` is zero neither A nor `x`. `scratch` grows to [`gemv_scratch`]. The order of
+/// operations is a function of A's shape, order and type alone (see the [crate documentation](crate)): every device
+/// gives the same bits. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::VectorLengths`], [`Error::ScratchTooSmall`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
-/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream or where the launch
-/// failed. `y` is as it was then.
+/// [`Error::VectorLengths`], [`Error::Aliasing`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`];
+/// [`Error::Device`] where memory is on another device than the stream, where `scratch` is of another stream or too
+/// small, or where the launch failed. `y` is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, gemv, gemv_scratch_len};
+/// use gpu_linalg::{Layout, Matrix, Scratch, gemv};
 /// let device = gpu_core::Device::simulator();
 /// let layout = Layout::row_major(2, 3)?;
 /// let a = device.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// let x = device.upload(&[1.0f32, 1.0])?;
 /// let mut y = device.upload(&[100.0f32; 3])?;
 /// let a = Matrix::new(&a, layout)?.transposed();
-/// let mut scratch = device.alloc(gemv_scratch_len::<f32>(a.layout())?)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// gemv(&device.default_stream(), 2.0, a, &x, 1.0, &mut y, &mut scratch)?;
 /// assert_eq!(y.to_vec()?, [110.0, 114.0, 118.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemv<'x, 'y, 's, T: Element>(
+pub fn gemv<'x, 'y, T: Element>(
     stream: &Stream,
     alpha: T::Sum,
     a: Matrix<'_, T>,
     x: impl Into<View<'x, T>>,
     beta: T::Sum,
     y: impl Into<ViewMut<'y, T>>,
-    scratch: impl Into<ViewMut<'s, T::Sum>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error>
 where
     T::Sum: gpu_core::Element,
 {
-    let (x, mut y, scratch) = (x.into(), y.into(), scratch.into());
-    expect_vectors(stream, a, &x, &y, (&scratch, gemv_scratch_len::<T>(a.layout())?))?;
+    let (x, y) = (x.into(), y.into());
+    expect_vectors(stream, a, &x, &y)?;
+    let len = of_kernels(stream, scratch_len::<T>(a.layout())?);
+    lend(stream, scratch, ("product", len), |room| multiply_vector(stream, alpha, a, x, beta, y, room))
+}
+
+/// The same in so much scratch memory; everything is checked but extents.
+pub(super) fn multiply_vector<T: Element>(
+    stream: &Stream,
+    alpha: T::Sum,
+    a: Matrix<'_, T>,
+    x: View<'_, T>,
+    beta: T::Sum,
+    mut y: ViewMut<'_, T>,
+    scratch: ViewMut<'_, T::Sum>,
+) -> Result<(), Error>
+where
+    T::Sum: gpu_core::Element,
+{
     if y.is_empty() {
         return Ok(());
     }
@@ -62,18 +78,21 @@ where
     launch::gemv(stream, &plan, alpha, a.data(), x, beta, y, scratch)
 }
 
-/// Elements of scratch memory that [`gemv`] needs for a matrix of elements of type `T`: none but where there are few
-/// results.
+/// Scratch memory of [`gemv`] for a matrix of elements of type `T`: nothing but where there are few results.
 ///
 /// # Errors
 /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
 ///
 /// ```
-/// use gpu_linalg::{Layout, gemv_scratch_len};
-/// assert_eq!(gemv_scratch_len::<f32>(Layout::row_major(4096, 4096)?)?, 0);
+/// use gpu_linalg::{Layout, gemv_scratch};
+/// assert_eq!(gemv_scratch::<f32>(Layout::row_major(4096, 4096)?)?.bytes(), 0);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemv_scratch_len<T: Element>(layout: Layout) -> Result<usize, Error> {
+pub fn gemv_scratch<T: Element>(layout: Layout) -> Result<ScratchSize, Error> {
+    Ok(elements::<T::Sum>(scratch_len::<T>(layout)?))
+}
+
+fn scratch_len<T: Element>(layout: Layout) -> Result<usize, Error> {
     if layout.is_empty() { Ok(0) } else { Ok(Plan::new::<T>(layout, 0, 0, true)?.scratch_len()) }
 }
 
@@ -96,7 +115,8 @@ where
 {
     let device = a.data().device();
     let mut y = device.alloc(a.layout().rows())?;
-    let mut scratch = device.alloc::<T::Sum>(gemv_scratch_len::<T>(a.layout())?)?;
-    gemv(&device.default_stream(), T::Sum::ONE, a, x, T::Sum::ZERO, &mut y, &mut scratch)?;
+    with_kept(&device.default_stream(), |stream, scratch| {
+        gemv(stream, T::Sum::ONE, a, x, T::Sum::ZERO, &mut y, scratch)
+    })?;
     Ok(y)
 }

@@ -21,30 +21,30 @@ pub use batched::{BatchStarts, gemm_batched, gemm_i8_batched, gemm_tensor_batche
 pub use elementwise::{add, axpy, copy, hadamard, minus, plus, scale, subtract, swap, times};
 pub use epilogue::{Activation, Epilogue, gemm_tensor_with, gemm_tf32_with};
 pub use factor::{
-    cholesky, cholesky_solve, expect_positive_definite, potrf, potrf_scratch_len, potrf_to, potrs,
-    potrs_scratch_len, potrs_to,
+    cholesky, cholesky_solve, expect_positive_definite, potrf, potrf_scratch, potrf_to, potrs, potrs_scratch,
+    potrs_to,
 };
-pub use factor_inverse::{cholesky_inverse, logdet, logdet_batch, potri, potri_scratch_len, potri_to};
+pub use factor_inverse::{cholesky_inverse, logdet, logdet_batch, potri, potri_scratch, potri_to};
 pub use factor_refined::{Refinement, potrs_refined};
 pub use factor_sizes::{potrf_sizes, potrs_sizes};
-pub(crate) use gemm::{How, expect_product, product};
-pub use gemm::{gemm, gemm_scratch_len, matmul};
-pub use gemv::{gemv, gemv_scratch_len, matvec};
+pub(crate) use gemm::{How, expect_product, multiply, product};
+pub use gemm::{gemm, gemm_scratch, matmul};
+pub use gemv::{gemv, gemv_scratch, matvec};
 pub use ger::{ger, outer};
-pub use multiply::{matmul_symmetric, matmul_triangular, symm, symm_scratch_len, trmm, trmm_scratch_len};
+pub use multiply::{matmul_symmetric, matmul_triangular, symm, symm_scratch, trmm, trmm_scratch};
 pub use skyline::{BlockSkyline, cholesky_skyline, potrf_skyline};
 pub(crate) use solve::expect_system;
-pub use solve::{Side, solve_triangular, trsm, trsm_scratch_len, trsv, trsv_scratch_len};
+pub use solve::{Side, solve_triangular, trsm, trsm_scratch, trsv, trsv_scratch};
 pub use tensor::{
-    gemm_i8, gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tf32, gemm_tf32_scratch_len,
-    matmul_i8, matmul_tensor, matmul_tf32,
+    gemm_i8, gemm_i8_scratch, gemm_tensor, gemm_tensor_scratch, gemm_tf32, gemm_tf32_scratch, matmul_i8,
+    matmul_tensor, matmul_tf32,
 };
 pub use triangle::{
-    Diagonal, Triangle, matvec_symmetric, matvec_triangular, symv, symv_scratch_len, trmv, trmv_scratch_len,
+    Diagonal, Triangle, matvec_symmetric, matvec_triangular, symv, symv_scratch, trmv, trmv_scratch,
 };
-pub use update::{gram, syr2k, syr2k_scratch_len, syrk, syrk_scratch_len};
+pub use update::{gram, syr2k, syr2k_scratch, syrk, syrk_scratch};
 
-use gpu_core::{Buffer, Element, Stream, View, ViewMut};
+use gpu_core::{Buffer, Element, Kind, Scratch, ScratchSize, Stream, View, ViewMut};
 
 use crate::error::Error;
 use crate::level3::{self, TriangleElement};
@@ -63,16 +63,15 @@ fn dense_product(a: BatchLayout, b: BatchLayout) -> Result<BatchLayout, Error> {
     dense(BatchLayout { matrix, ..a })
 }
 
-/// The products of A's matrices and B's where A lives, without gaps in a buffer of its own, by `multiply`: on a stream,
-/// with scratch memory of so many elements as `scratch_len` says of the products' layout.
-fn in_own_buffer<T: Element, C: Element, S: Element>(
+/// The products of A's matrices and B's where A lives, without gaps in a buffer of its own, by `multiply`.
+fn in_own_buffer<T: Element, C: Element>(
     (a, b): (Batch<'_, T>, Batch<'_, T>),
-    scratch_len: impl FnOnce(BatchLayout) -> usize,
-    multiply: impl FnOnce(&Stream, BatchMut<'_, C>, &mut Buffer<S>) -> Result<(), Error>,
+    multiply: impl FnOnce(&Stream, BatchMut<'_, C>, &mut Scratch) -> Result<(), Error>,
 ) -> Result<Buffer<C>, Error> {
     let (device, layout) = (a.data().device(), dense_product(a.layout(), b.layout())?);
-    let (mut c, mut scratch) = (device.alloc(layout.span()?)?, device.alloc(scratch_len(layout))?);
-    multiply(&device.default_stream(), all_of(&mut c, layout)?, &mut scratch)?;
+    let mut c = device.alloc(layout.span()?)?;
+    let product = all_of(&mut c, layout)?;
+    with_kept(&device.default_stream(), |stream, scratch| multiply(stream, product, scratch))?;
     Ok(c)
 }
 
@@ -94,29 +93,58 @@ fn copied<T: TriangleElement>(
     Ok(copies)
 }
 
-/// Refuses scratch memory of fewer elements than are needed.
-fn expect_scratch(expected: usize, actual: usize) -> Result<(), Error> {
-    if actual < expected { Err(Error::ScratchTooSmall { expected, actual }) } else { Ok(()) }
+/// Hands `call` the stream and the scratch memory that its device keeps for such calls.
+fn with_kept<R>(
+    stream: &Stream,
+    call: impl FnOnce(&Stream, &mut Scratch) -> Result<R, Error>,
+) -> Result<R, Error> {
+    Scratch::kept(stream, |scratch| Ok(call(stream, scratch)))?
 }
 
-/// That `y = A · x` or the like is one of a matrix and vectors that fit, on the stream's device, with as many elements
-/// of scratch memory, and the output apart from what is read.
-fn expect_vectors<T: Element, S: Element>(
+/// Scratch memory of so many elements.
+pub(crate) const fn elements<T>(len: usize) -> ScratchSize {
+    ScratchSize::new().array::<T>(len)
+}
+
+/// Elements that kernels need: on the CPU none.
+pub(crate) fn of_kernels(stream: &Stream, len: usize) -> usize {
+    if stream.device().kind() == Kind::Cpu { 0 } else { len }
+}
+
+/// Lends `enqueue` so many elements of scratch memory; `what` is the call's name in errors. The CPU has its own where
+/// there is too little.
+pub(crate) fn lend<T: Element>(
+    stream: &Stream,
+    scratch: &mut Scratch,
+    (what, len): (&'static str, usize),
+    enqueue: impl FnOnce(ViewMut<'_, T>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let (size, mut own) = (elements::<T>(len), None);
+    let scratch = match scratch.expect(stream, what, size) {
+        Err(gpu_core::Error::ScratchTooSmall { .. }) if stream.device().kind() == Kind::Cpu => {
+            own.insert(Scratch::new(stream))
+        }
+        expected => expected.map(|()| scratch)?,
+    };
+    // Nothing of it has to be zero, so that errors of `enqueue` do not matter to it.
+    scratch.lend(what, size, |mut parts| Ok(enqueue(parts.array(len))))?
+}
+
+/// That `y = A · x` or the like is one of a matrix and vectors that fit, on the stream's device, and the output apart
+/// from what is read.
+fn expect_vectors<T: Element>(
     stream: &Stream,
     a: Matrix<'_, T>,
     x: &View<'_, T>,
     y: &ViewMut<'_, T>,
-    (scratch, expected): (&ViewMut<'_, S>, usize),
 ) -> Result<(), Error> {
     let (rows, columns) = a.layout().shape();
     if x.len() != columns || y.len() != rows {
         return Err(Error::VectorLengths { rows, columns, x: x.len(), y: y.len() });
     }
-    expect_scratch(expected, scratch.len())?;
     stream.expect("matrix of a product", a.data().device())?;
     stream.expect("vector of a product", x.device())?;
     stream.expect("output of a product", y.device())?;
-    stream.expect("scratch memory of a product", scratch.device())?;
     expect_apart(y, "A", &a.data())?;
     expect_apart(y, "x", x)
 }

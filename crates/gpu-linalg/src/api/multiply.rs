@@ -1,47 +1,46 @@
 //! Products with a triangular or a symmetric matrix.
 
-use gpu_core::{Buffer, Stream, ViewMut};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream, ViewMut};
 
 use super::gemm::expect_memory;
 use super::solve::{Side, expect_shapes};
-use super::{
-    Diagonal, Triangle, all_of, copied, dense, expect_apart, expect_scratch, gemm, gemm_scratch_len,
-};
+use super::{Diagonal, Triangle, all_of, copied, dense, elements, expect_apart, lend, multiply, with_kept};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{OnLeft, TriangleElement, copy, part, part_mut, rows_of, spread, take, temporary, whole};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout};
+use crate::plan::gemm::scratch_len as product_len;
 use crate::plan::level3::{self as plan, Step};
 
 /// `B = alpha · A · B`, or `B = alpha · B · A` with A on the right, on `stream`, A being triangular.
 ///
 /// Matrices or batches of them, row- or column-major with any leading dimension. Only A's `triangle` is read, without
 /// the diagonal where it is a unit one; a transposed A is [`Matrix::transposed`](crate::Matrix::transposed) with the
-/// other triangle. Where `alpha` is zero neither A nor B is read. `scratch` has at least [`trmm_scratch_len`]
-/// elements; what is in it afterwards is unspecified. What counts as zero is multiplied within blocks of 128 rows on
-/// the diagonal (64 of small matrices): there an infinity or NaN in B reaches the rows of its block. The order of
-/// operations is a function of shapes, orders and type alone. Neither allocates device memory nor waits.
+/// other triangle. Where `alpha` is zero neither A nor B is read. `scratch` grows to [`trmm_scratch`]. What counts as
+/// zero is multiplied within blocks of 128 rows on the diagonal (64 of small matrices): there an infinity or NaN in B
+/// reaches the rows of its block. The order of operations is a function of shapes, orders and type alone. It does not
+/// wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`],
-/// [`Error::Aliasing`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on
-/// another device than the stream. B is as it was then. Where a launch failed, [`Error::Device`] too, and B is
-/// unspecified.
+/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`],
+/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the
+/// stream, or `scratch` of another stream or too small. B is as it was then. Where a launch failed, [`Error::Device`]
+/// too, and B is unspecified.
 ///
 /// ```
-/// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, trmm, trmm_scratch_len};
+/// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Scratch, Side, Triangle, trmm};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0, f32::NAN, 2.0, 3.0])?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let (mut b, layout) = (device.upload(&[1.0, 10.0])?, Layout::column_major(2, 1)?);
-/// let mut scratch = device.alloc(trmm_scratch_len::<f32>(Side::Left, layout)?)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// let vector = MatrixMut::new(&mut b, layout)?;
 /// trmm(&device.default_stream(), Side::Left, Triangle::Lower, Diagonal::Stored, 2.0, a, vector, &mut scratch)?;
 /// assert_eq!(b.to_vec()?, [2.0, 64.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 #[expect(clippy::too_many_arguments, reason = "those of BLAS")]
-pub fn trmm<'a, 'b, 's, T: TriangleElement>(
+pub fn trmm<'a, 'b, T: TriangleElement>(
     stream: &Stream,
     side: Side,
     triangle: Triangle,
@@ -49,20 +48,31 @@ pub fn trmm<'a, 'b, 's, T: TriangleElement>(
     alpha: T,
     a: impl Into<Batch<'a, T>>,
     b: impl Into<BatchMut<'b, T>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (a, mut b, scratch) = (a.into(), b.into(), scratch.into());
+    let (a, mut b) = (a.into(), b.into());
     expect_shapes(side, a.layout(), b.layout())?;
-    expect_scratch(trmm_scratch_len::<T>(side, b.layout())?, scratch.len())?;
     stream.expect("triangle of a product", a.data().device())?;
     stream.expect("other factor of a product", b.data().device())?;
-    stream.expect("scratch memory of a product", scratch.device())?;
     expect_apart(&b.data_mut(), "A", &a.data())?;
+    let of = OnLeft::new(side, triangle, a);
+    let b = if side == Side::Left { b } else { b.transposed() };
+    let len = triangular_len::<T>(b.layout())?;
+    lend(stream, scratch, ("product", len), |room| on_left(stream, of, diagonal, alpha, b, room))
+}
+
+/// The same with A on the left, in so much scratch memory; everything is checked but extents.
+fn on_left<T: TriangleElement>(
+    stream: &Stream,
+    of: OnLeft<'_, T>,
+    diagonal: Diagonal,
+    alpha: T,
+    mut b: BatchMut<'_, T>,
+    scratch: ViewMut<'_, T>,
+) -> Result<(), Error> {
     if b.layout().is_empty() {
         return Ok(());
     }
-    let of = OnLeft::new(side, triangle, a);
-    let mut b = if side == Side::Left { b } else { b.transposed() };
     let (layout, mut scratch) = (temporary(b.layout())?, Some(scratch));
     let (n, columns, count) = (layout.matrix.rows(), 0..layout.matrix.columns(), layout.count);
     let square = multiply_square(n);
@@ -85,12 +95,12 @@ pub fn trmm<'a, 'b, 's, T: TriangleElement>(
                 let factor = part(factor, 0..rows.len(), 0..rows.len())?;
                 let other = part(whole(&old)?, rows.clone(), columns.clone())?;
                 let result = part_mut(&mut b, rows, columns.clone())?;
-                gemm(stream, alpha, factor, other, T::ZERO, result, sums.reborrow())?;
+                multiply(stream, alpha, factor, other, T::ZERO, result, sums.reborrow())?;
             }
             Step::Update { rows, from, .. } => {
                 let other = part(whole(&old)?, from.clone(), columns.clone())?;
                 let result = part_mut(&mut b, rows.clone(), columns.clone())?;
-                gemm(stream, alpha, of.part(rows, from)?, other, T::ONE, result, sums.reborrow())?;
+                multiply(stream, alpha, of.part(rows, from)?, other, T::ONE, result, sums.reborrow())?;
             }
         }
     }
@@ -102,14 +112,17 @@ fn multiply_square(n: usize) -> usize {
     if n <= 256 { 64 } else { 128 }
 }
 
-/// Elements of scratch memory that [`trmm`] needs for a B of this layout: the blocks on the diagonal, B as it was, and
-/// what products need.
+/// Scratch memory of [`trmm`] for a B of this layout: the blocks on the diagonal, B as it was, and what products need.
 ///
 /// # Errors
 /// [`Error::Device`] where they are not a `usize`.
-pub fn trmm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -> Result<usize, Error> {
+pub fn trmm_scratch<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -> Result<ScratchSize, Error> {
     let b = b.into();
-    let b = if side == Side::Left { b } else { b.transposed() };
+    Ok(elements::<T>(triangular_len::<T>(if side == Side::Left { b } else { b.transposed() })?))
+}
+
+/// The same with A on the left.
+fn triangular_len<T: RealElement>(b: BatchLayout) -> Result<usize, Error> {
     if b.is_empty() {
         return Ok(0);
     }
@@ -121,7 +134,7 @@ pub fn trmm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -
             Step::Update { rows, from, .. } => (rows, from.len()),
         };
         let result = rows_of(b, rows.len())?;
-        sums = sums.max(gemm_scratch_len::<T>(k, result)).max(gemm_scratch_len::<T>(0, result));
+        sums = sums.max(product_len::<T>(k, result)).max(product_len::<T>(0, result));
     }
     let old = temporary(b)?.span()?.next_multiple_of(4);
     let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count: b.count, stride: old });
@@ -133,21 +146,21 @@ pub fn trmm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -
 /// symmetric: only its `triangle` is read.
 ///
 /// Matrices or batches of them, row- or column-major with any leading dimension. Where `beta` is zero C is not read,
-/// where `alpha` is zero neither A nor B. `scratch` has at least [`symm_scratch_len`] elements, for all of A is
-/// written out there; what is in it afterwards is unspecified. The result is that of [`gemm()`](crate::gemm) with all
-/// of A without gaps, bit by bit. Neither allocates device memory nor waits.
+/// where `alpha` is zero neither A nor B. `scratch` grows to [`symm_scratch`], for all of A is written out there. The
+/// result is that of [`gemm()`](crate::gemm) with all of A without gaps, bit by bit. It does not wait, nor allocate but
+/// where `scratch` grows.
 ///
 /// # Errors
 /// As [`trmm`]; [`Error::Shapes`] where B and C differ.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, Side, Triangle, symm, symm_scratch_len};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Side, Triangle, symm};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0, f64::NAN, 2.0, 3.0])?;
 /// let b = device.upload(&[1.0, 10.0])?;
 /// let layout = Layout::column_major(2, 1)?;
 /// let mut c = device.upload(&[f64::NAN; 2])?;
-/// let mut scratch = device.alloc(symm_scratch_len::<f64>(Side::Left, layout)?)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let (b, output) = (Matrix::new(&b, layout)?, MatrixMut::new(&mut c, layout)?);
 /// symm(&device.default_stream(), Side::Left, Triangle::Lower, 1.0, a, b, 0.0, output, &mut scratch)?;
@@ -155,7 +168,7 @@ pub fn trmm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 #[expect(clippy::too_many_arguments, reason = "those of BLAS")]
-pub fn symm<'a, 'b, 'c, 's, T: TriangleElement>(
+pub fn symm<'a, 'b, 'c, T: TriangleElement>(
     stream: &Stream,
     side: Side,
     triangle: Triangle,
@@ -164,9 +177,9 @@ pub fn symm<'a, 'b, 'c, 's, T: TriangleElement>(
     b: impl Into<Batch<'b, T>>,
     beta: T,
     c: impl Into<BatchMut<'c, T>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (a, b, mut c, scratch) = (a.into(), b.into(), c.into(), scratch.into());
+    let (a, b, mut c) = (a.into(), b.into(), c.into());
     expect_shapes(side, a.layout(), b.layout())?;
     let (expected, actual) = (b.layout().matrix.shape(), c.layout().matrix.shape());
     if expected != actual {
@@ -176,32 +189,33 @@ pub fn symm<'a, 'b, 'c, 's, T: TriangleElement>(
     if counts[1] != counts[2] {
         return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
     }
-    expect_scratch(symm_scratch_len::<T>(side, c.layout())?, scratch.len())?;
-    stream.expect("scratch memory of a product", scratch.device())?;
     expect_memory(stream, a.data(), b.data(), &c.data_mut())?;
-    if c.layout().is_empty() {
-        return Ok(());
-    }
-    let n = a.layout().matrix.rows();
-    let (mut full, sums) = scratch.try_split_at((n * n * counts[0]).next_multiple_of(4))?;
-    if alpha != T::ZERO {
-        let lower = if triangle == Triangle::Lower { a } else { a.transposed() };
-        spread(stream, lower, Diagonal::Stored, n, true, full.reborrow())?;
-    }
-    let layout = BatchLayout::new(Layout::row_major(n, n)?, counts[0], n * n)?;
-    let full = Batch::new(full.view(), layout)?;
-    match side {
-        Side::Left => gemm(stream, alpha, full, b, beta, c, sums),
-        Side::Right => gemm(stream, alpha, b, full, beta, c, sums),
-    }
+    lend(stream, scratch, ("product", symmetric_len::<T>(side, c.layout())?), |room| {
+        if c.layout().is_empty() {
+            return Ok(());
+        }
+        let n = a.layout().matrix.rows();
+        let (mut full, sums) = room.try_split_at((n * n * counts[0]).next_multiple_of(4))?;
+        if alpha != T::ZERO {
+            let lower = if triangle == Triangle::Lower { a } else { a.transposed() };
+            spread(stream, lower, Diagonal::Stored, n, true, full.reborrow())?;
+        }
+        let layout = BatchLayout::new(Layout::row_major(n, n)?, counts[0], n * n)?;
+        let full = Batch::new(full.view(), layout)?;
+        let (first, second) = if side == Side::Left { (full, b) } else { (b, full) };
+        multiply(stream, alpha, first, second, beta, c, sums)
+    })
 }
 
-/// Elements of scratch memory that [`symm`] needs for a C of this layout: all of A, and what the product needs.
+/// Scratch memory of [`symm`] for a C of this layout: all of A, and what the product needs.
 ///
 /// # Errors
-/// [`Error::Device`] where they are not a `usize`.
-pub fn symm_scratch_len<T: RealElement>(side: Side, c: impl Into<BatchLayout>) -> Result<usize, Error> {
-    let c = c.into();
+/// [`Error::Device`] where its elements are not a `usize`.
+pub fn symm_scratch<T: RealElement>(side: Side, c: impl Into<BatchLayout>) -> Result<ScratchSize, Error> {
+    Ok(elements::<T>(symmetric_len::<T>(side, c.into())?))
+}
+
+fn symmetric_len<T: RealElement>(side: Side, c: BatchLayout) -> Result<usize, Error> {
     if c.is_empty() {
         return Ok(0);
     }
@@ -209,7 +223,7 @@ pub fn symm_scratch_len<T: RealElement>(side: Side, c: impl Into<BatchLayout>) -
     let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count: c.count, stride: n });
     let full = n.checked_mul(n).and_then(|full| full.checked_mul(c.count));
     let full = full.and_then(|full| full.checked_next_multiple_of(4)).ok_or_else(too_large)?;
-    full.checked_add(gemm_scratch_len::<T>(n, c)).ok_or_else(too_large)
+    full.checked_add(product_len::<T>(n, c)).ok_or_else(too_large)
 }
 
 /// The product `A · B`, or `B · A` with A on the right, A being triangular, computed where A lives, without gaps and in
@@ -241,8 +255,10 @@ pub fn matmul_triangular<'a, 'b, T: TriangleElement>(
     expect_shapes(side, a.layout(), b.layout())?;
     stream.expect("other factor of a product", b.data().device())?;
     let mut c = copied(&stream, b, layout)?;
-    let mut scratch = device.alloc(trmm_scratch_len::<T>(side, layout)?)?;
-    trmm(&stream, side, triangle, diagonal, T::ONE, a, all_of(&mut c, layout)?, &mut scratch)?;
+    let product = all_of(&mut c, layout)?;
+    with_kept(&stream, |stream, scratch| {
+        trmm(stream, side, triangle, diagonal, T::ONE, a, product, scratch)
+    })?;
     Ok(c)
 }
 
@@ -270,8 +286,9 @@ pub fn matmul_symmetric<'a, 'b, T: TriangleElement>(
     let (a, b) = (a.into(), b.into());
     let (device, layout) = (a.data().device(), dense(b.layout())?);
     let mut c = device.alloc(layout.span()?)?;
-    let mut scratch = device.alloc(symm_scratch_len::<T>(side, layout)?)?;
     let product = all_of(&mut c, layout)?;
-    symm(&device.default_stream(), side, triangle, T::ONE, a, b, T::ZERO, product, &mut scratch)?;
+    with_kept(&device.default_stream(), |stream, scratch| {
+        symm(stream, side, triangle, T::ONE, a, b, T::ZERO, product, scratch)
+    })?;
     Ok(c)
 }

@@ -1,8 +1,8 @@
 //! Cholesky's factorisation of matrices whose rows begin with zeros.
 
-use gpu_core::{Buffer, Device, Resources, Stream, ViewMut, Visitor};
+use gpu_core::{Buffer, Device, Resources, Scratch, ScratchSize, Stream, ViewMut, Visitor};
 
-use super::{Triangle, expect_positive_definite, expect_scratch};
+use super::{Triangle, elements, expect_positive_definite, lend, of_kernels, with_kept};
 use crate::cpu;
 use crate::error::Error;
 use crate::factor::{FactorElement, tiled};
@@ -95,8 +95,12 @@ impl BlockSkyline {
         sum
     }
 
-    /// Elements of scratch memory that a factorisation of elements of this type needs.
-    pub fn scratch_len<T: FactorElement>(&self) -> usize {
+    /// Scratch memory of a factorisation of elements of this type.
+    pub fn scratch<T: FactorElement>(&self) -> ScratchSize {
+        elements::<T>(self.scratch_len::<T>())
+    }
+
+    fn scratch_len<T: FactorElement>(&self) -> usize {
         tiled_scratch_len::<T>(self.n(), self.structure.tiles)
     }
 }
@@ -107,43 +111,43 @@ impl BlockSkyline {
 /// A is `n` × `n`, row- or column-major with any leading dimension, of which `triangle` is read and overwritten by L
 /// or U; what is outside the skyline counts as zero. It and the other triangle are neither read nor written. `info` is
 /// one word: zero afterwards, or, where A is not positive definite, the order of its first leading minor that is not
-/// positive, and then what is in the triangle is unspecified. `scratch` has [`BlockSkyline::scratch_len`] elements or
-/// more; what is in it afterwards is unspecified.
+/// positive, and then what is in the triangle is unspecified. `scratch` grows to
+/// [`BlockSkyline::scratch`].
 ///
 /// The factor has the bits of [`potrf`](crate::potrf)'s of one large matrix that has zeros outside the skyline (see
 /// [`gpu_factor_kernels::tiled`]): every device, both triangles and both orders give the same. With unit roundoff `u`,
-/// of a matrix that is positive definite `|A - L · Lᵀ| ≤ gamma_{n + 5} |L| |Lᵀ|`, element by element: Higham,
-/// *Accuracy and Stability of Numerical Algorithms*, 2nd ed., theorem
-/// 10.3, for the roundings of the reciprocal, at most three, and of its product. Neither allocates device memory nor waits.
+/// of a matrix that is positive definite `|A - L · Lᵀ| ≤ gamma_{n + 5} |L| |Lᵀ|`, element by element: Higham, *Accuracy
+/// and Stability of Numerical Algorithms*, 2nd ed., theorem 10.3, for the roundings of the reciprocal, at most three,
+/// and of its product. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::SkylineSize`], [`Error::InfoLength`], [`Error::ScratchTooSmall`]; [`Error::Device`] where memory is on
-/// another device than the stream or where the launch failed. A is as it was then.
+/// [`Error::SkylineSize`], [`Error::InfoLength`]; [`Error::Device`] where memory is on another device than the stream,
+/// where `scratch` is of another stream or too small, or where the launch failed. A is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{BlockSkyline, Layout, MatrixMut, Triangle, expect_positive_definite, potrf_skyline};
+/// use gpu_linalg::{BlockSkyline, Layout, MatrixMut, Scratch, Triangle, expect_positive_definite, potrf_skyline};
 /// let device = gpu_core::Device::best();
 /// // 4 2 .     2 . .   2 1 .
 /// // 2 5 4  =  1 2 .   . 2 2
 /// // . 4 5     . 2 1   . . 1
 /// let mut a = device.upload(&[4.0, -1.0, -1.0, 2.0, 5.0, -1.0, -7.0, 4.0, 5.0])?;
 /// let skyline = BlockSkyline::new(&device, 3, 1, &[0, 0, 1])?;
-/// let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len::<f64>())?);
+/// let (mut info, mut scratch) = (device.alloc(1)?, Scratch::new(&device.default_stream()));
 /// let matrix = MatrixMut::new(&mut a, Layout::row_major(3, 3)?)?;
 /// potrf_skyline(&device.default_stream(), Triangle::Lower, &skyline, matrix, &mut info, &mut scratch)?;
 /// expect_positive_definite(&info)?;
 /// assert_eq!(a.to_vec()?, [2.0, -1.0, -1.0, 1.0, 2.0, -1.0, -7.0, 2.0, 1.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn potrf_skyline<'i, 's, T: FactorElement>(
+pub fn potrf_skyline<'i, T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
     skyline: &BlockSkyline,
     mut a: MatrixMut<'_, T>,
     info: impl Into<ViewMut<'i, u32>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (mut info, scratch) = (info.into(), scratch.into());
+    let mut info = info.into();
     let (expected, actual) = (skyline.n(), a.layout().shape());
     if actual != (expected, expected) {
         return Err(Error::SkylineSize { expected, actual });
@@ -151,22 +155,23 @@ pub fn potrf_skyline<'i, 's, T: FactorElement>(
     if info.len() != 1 {
         return Err(Error::InfoLength { expected: 1, actual: info.len() });
     }
-    expect_scratch(skyline.scratch_len::<T>(), scratch.len())?;
     stream.expect("matrix of a factorisation", a.data().device())?;
     stream.expect("structure of a factorisation", skyline.tables.device())?;
     stream.expect("order of a minor", info.device())?;
-    stream.expect("scratch memory of a factorisation", scratch.device())?;
     let layout = a.layout();
-    if let (Some(data), Some(info)) = (a.data_mut().as_mut_slice(), info.as_mut_slice()) {
-        info[0] = cpu::potrf_skyline(&skyline.structure, data, lower(triangle, layout));
-        return Ok(());
-    }
-    stream.memset(info.reborrow(), 0)?;
-    if expected == 0 {
-        return Ok(());
-    }
-    let structure = (skyline.tables.view(), skyline.structure.tiles);
-    tiled(stream, triangle, (a.into_data(), layout.into()), Some(structure), scratch, info)
+    let len = of_kernels(stream, skyline.scratch_len::<T>());
+    lend(stream, scratch, ("factorisation", len), |room| {
+        if let (Some(data), Some(info)) = (a.data_mut().as_mut_slice(), info.as_mut_slice()) {
+            info[0] = cpu::potrf_skyline(&skyline.structure, data, lower(triangle, layout));
+            return Ok(());
+        }
+        stream.memset(info.reborrow(), 0)?;
+        if expected == 0 {
+            return Ok(());
+        }
+        let structure = (skyline.tables.view(), skyline.structure.tiles);
+        tiled(stream, triangle, (a.into_data(), layout.into()), Some(structure), room, info)
+    })
 }
 
 /// The layout in which the triangle that is stored is the lower one.
@@ -177,8 +182,7 @@ fn lower(triangle: Triangle, layout: Layout) -> Layout {
     }
 }
 
-/// [`potrf_skyline`] where A lives, on the device's default stream, with scratch memory of its own; waits for the
-/// factor.
+/// [`potrf_skyline`] where A lives, on the device's default stream; waits for the factor.
 ///
 /// # Errors
 /// As [`potrf_skyline`], and A is as it was then; [`Error::NotPositiveDefinite`], and then the triangle is unspecified.
@@ -199,8 +203,10 @@ pub fn cholesky_skyline<T: FactorElement>(
     a: MatrixMut<'_, T>,
 ) -> Result<(), Error> {
     let device = a.data().device().clone();
-    let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len::<T>())?);
-    potrf_skyline(&device.default_stream(), triangle, skyline, a, &mut info, &mut scratch)?;
+    let mut info = device.alloc(1)?;
+    with_kept(&device.default_stream(), |stream, scratch| {
+        potrf_skyline(stream, triangle, skyline, a, &mut info, scratch)
+    })?;
     expect_positive_definite(&info)
 }
 

@@ -1,11 +1,11 @@
 //! Systems with a triangular matrix.
 
-use super::{Diagonal, Triangle, all_of, copied, dense, expect_apart, expect_scratch, gemm};
+use super::{Diagonal, Triangle, all_of, copied, dense, elements, expect_apart, lend, multiply, with_kept};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{Needs, OnLeft, TriangleElement, part, system, take};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut};
-use gpu_core::{Buffer, Stream, ViewMut};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream, ViewMut};
 
 /// On which side of the other matrix a triangular or symmetric one stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,33 +40,32 @@ pub(super) fn expect_shapes(side: Side, a: BatchLayout, b: BatchLayout) -> Resul
 /// B's place.
 ///
 /// Matrices or batches of them, row- or column-major with any leading dimension. Only A's `triangle` is read, without
-/// the diagonal where it is a unit one; a transposed A is [`Matrix::transposed`] with the other triangle. Where
-/// `alpha` is zero, X is zero and neither A nor B is read. `scratch` has at least [`trsm_scratch_len`] elements; what
-/// is in it afterwards is unspecified. `info` has a word for each matrix: `u32::MAX`, or, where the triangle is
-/// singular, the index of the first zero on its diagonal; the matrix's X is then as the arithmetic has it, with
-/// infinities and NaN. [`solve_triangular`] makes an error of it.
+/// the diagonal where it is a unit one; a transposed A is [`Matrix::transposed`] with the other triangle. Where `alpha`
+/// is zero, X is zero and neither A nor B is read. `scratch` grows to [`trsm_scratch`]. `info` has a word for each
+/// matrix: `u32::MAX`, or, where the triangle is singular, the index of the first zero on its diagonal; the matrix's X
+/// is then as the arithmetic has it, with infinities and NaN. [`solve_triangular`] makes an error of it.
 ///
 /// One launch where there are up to 128 rows, or up to 128 right-hand sides; of more, that for 128 to 1024 rows at a
 /// time, and products of matrices between, the sizes by halves. Up to 16 rows are substitution; of more, squares of 16
 /// rows on the diagonal are inverted, all else is substitution: the residual is bounded with the condition of those
 /// squares (see the [crate documentation](crate)). The order of operations is a function of shapes, orders and type
-/// alone. Neither allocates device memory nor waits.
+/// alone. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::InfoLength`],
-/// [`Error::ScratchTooSmall`], [`Error::Aliasing`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`];
-/// [`Error::Device`] where memory is on another device than the stream. B is as it was then. Where a launch failed,
-/// [`Error::Device`] too, and B is unspecified.
+/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::InfoLength`], [`Error::Aliasing`],
+/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the
+/// stream, or `scratch` of another stream or too small. B is as it was then. Where a launch failed, [`Error::Device`]
+/// too, and B is unspecified.
 ///
 /// ```
-/// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, trsm, trsm_scratch_len};
+/// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Scratch, Side, Triangle, trsm};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[2.0, f32::NAN, 1.0, 4.0])?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let mut b = device.upload(&[2.0, 9.0])?;
 /// let b_layout = Layout::column_major(2, 1)?;
 /// let mut info = device.upload(&[0u32])?;
-/// let mut scratch = device.alloc(trsm_scratch_len::<f32>(Side::Left, b_layout)?)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// let stream = device.default_stream();
 /// let right = MatrixMut::new(&mut b, b_layout)?;
 /// trsm(&stream, Side::Left, Triangle::Lower, Diagonal::Stored, 1.0, a, right, &mut info, &mut scratch)?;
@@ -74,7 +73,7 @@ pub(super) fn expect_shapes(side: Side, a: BatchLayout, b: BatchLayout) -> Resul
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 #[expect(clippy::too_many_arguments, reason = "those of BLAS")]
-pub fn trsm<'a, 'b, 'i, 's, T: TriangleElement>(
+pub fn trsm<'a, 'b, 'i, T: TriangleElement>(
     stream: &Stream,
     side: Side,
     triangle: Triangle,
@@ -83,31 +82,32 @@ pub fn trsm<'a, 'b, 'i, 's, T: TriangleElement>(
     a: impl Into<Batch<'a, T>>,
     b: impl Into<BatchMut<'b, T>>,
     info: impl Into<ViewMut<'i, u32>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (a, mut b, info, scratch) = (a.into(), b.into(), info.into(), scratch.into());
-    let expected = trsm_scratch_len::<T>(side, b.layout())?;
-    expect_system(stream, side, a, &mut b, (&info, &scratch), expected)?;
-    if b.layout().is_empty() {
-        return Ok(stream.memset(info, u8::MAX)?);
-    }
+    let (a, mut b, info) = (a.into(), b.into(), info.into());
+    expect_system(stream, side, a, &mut b, &info)?;
     let of = OnLeft::new(side, triangle, a);
     let mut b = if side == Side::Left { b } else { b.transposed() };
-    let needs = Needs::new::<T>(b.layout())?;
-    let mut scratch = Some(scratch);
-    let mut words = take(&mut scratch, needs.words)?;
-    let rest = scratch.expect("what is left is put back");
-    if alpha == T::ZERO {
-        let nothing = part(of.lower, 0..b.layout().matrix.rows(), 0..0)?;
-        let zeros = BatchLayout { matrix: Layout::row_major(0, b.layout().matrix.columns())?, ..b.layout() };
-        let zeros = Batch::new(a.data().slice(..0), zeros)?;
-        stream.memset(info, u8::MAX)?;
-        return gemm(stream, T::ZERO, nothing, zeros, T::ZERO, b, rest);
-    }
-    if needs.words > 0 {
-        stream.memset(words.reborrow(), 0)?;
-    }
-    system(stream, &needs, (&of, diagonal), alpha, &mut b, info, (words, rest))
+    lend(stream, scratch, ("triangular system", scratch_len::<T>(b.layout())?), |room| {
+        if b.layout().is_empty() {
+            return Ok(stream.memset(info, u8::MAX)?);
+        }
+        let needs = Needs::new::<T>(b.layout())?;
+        let mut room = Some(room);
+        let mut words = take(&mut room, needs.words)?;
+        let rest = room.expect("what is left is put back");
+        if alpha == T::ZERO {
+            let nothing = part(of.lower, 0..b.layout().matrix.rows(), 0..0)?;
+            let matrix = Layout::row_major(0, b.layout().matrix.columns())?;
+            let zeros = Batch::new(a.data().slice(..0), BatchLayout { matrix, ..b.layout() })?;
+            stream.memset(info, u8::MAX)?;
+            return multiply(stream, T::ZERO, nothing, zeros, T::ZERO, b, rest);
+        }
+        if needs.words > 0 {
+            stream.memset(words.reborrow(), 0)?;
+        }
+        system(stream, &needs, (&of, diagonal), alpha, &mut b, info, (words, rest))
+    })
 }
 
 /// Refuses a system whose parts do not fit together, or are on another device than the stream.
@@ -116,34 +116,32 @@ pub(crate) fn expect_system<T: TriangleElement>(
     side: Side,
     a: Batch<'_, T>,
     b: &mut BatchMut<'_, T>,
-    (info, scratch): (&ViewMut<'_, u32>, &ViewMut<'_, T>),
-    expected: usize,
+    info: &ViewMut<'_, u32>,
 ) -> Result<(), Error> {
     expect_shapes(side, a.layout(), b.layout())?;
     if info.len() != b.layout().count {
         return Err(Error::InfoLength { expected: b.layout().count, actual: info.len() });
     }
-    expect_scratch(expected, scratch.len())?;
     stream.expect("matrix of a system", a.data().device())?;
     stream.expect("right-hand side of a system", b.data().device())?;
     stream.expect("information on a system", info.device())?;
-    stream.expect("scratch memory of a system", scratch.device())?;
     expect_apart(&b.data_mut(), "A", &a.data())?;
     Ok(())
 }
 
-/// Elements of scratch memory that [`trsm`] needs for right-hand sides of this layout: words by which blocks of
-/// threads wait for each other, of large systems the solution, and what products need.
+/// Scratch memory of [`trsm`] for right-hand sides of this layout: words by which blocks of threads wait for each
+/// other, of large systems the solution, and what products need.
 ///
 /// # Errors
 /// [`Error::Device`] where they are not a `usize`.
-pub fn trsm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -> Result<usize, Error> {
+pub fn trsm_scratch<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -> Result<ScratchSize, Error> {
     let b = b.into();
-    let b = if side == Side::Left { b } else { b.transposed() };
-    if b.is_empty() {
-        return Ok(0);
-    }
-    Needs::new::<T>(b)?.elements(1, 0)
+    Ok(elements::<T>(scratch_len::<T>(if side == Side::Left { b } else { b.transposed() })?))
+}
+
+/// The same with the triangle on the left.
+fn scratch_len<T: RealElement>(b: BatchLayout) -> Result<usize, Error> {
+    if b.is_empty() { Ok(0) } else { Needs::new::<T>(b)?.elements(1, 0) }
 }
 
 /// The solution of `A · X = B`, or of `X · A = B` with A on the right, computed where A lives, without gaps and in B's
@@ -183,9 +181,10 @@ pub fn solve_triangular<'a, 'b, T: TriangleElement>(
     stream.expect("right-hand side of a system", b.data().device())?;
     let mut x = copied(&stream, b, layout)?;
     let mut info = device.alloc(layout.count)?;
-    let mut scratch = device.alloc(trsm_scratch_len::<T>(side, layout)?)?;
     let solution = all_of(&mut x, layout)?;
-    trsm(&stream, side, triangle, diagonal, T::ONE, a, solution, &mut info, &mut scratch)?;
+    with_kept(&stream, |stream, scratch| {
+        trsm(stream, side, triangle, diagonal, T::ONE, a, solution, &mut info, scratch)
+    })?;
     let info = info.to_vec()?;
     match info.iter().position(|&index| index != u32::MAX) {
         Some(matrix) => Err(Error::SingularTriangle { matrix, index: info[matrix] as usize }),
@@ -197,41 +196,41 @@ pub fn solve_triangular<'a, 'b, T: TriangleElement>(
 ///
 /// [`trsm`] of a single right-hand side, whose products are those of [`gemv()`](crate::gemv): see there for what is
 /// read, for `info` (one word), and for non-finite elements. For the transposed matrix give [`Matrix::transposed`] and
-/// the other triangle. `scratch` has at least [`trsv_scratch_len`] elements. Neither allocates device memory nor
-/// waits; [`solve_triangular`] of a column does.
+/// the other triangle. `scratch` grows to [`trsv_scratch`]. It does not wait, nor allocate but where `scratch` grows;
+/// [`solve_triangular`] of a column does.
 ///
 /// # Errors
 /// As [`trsm`].
 ///
 /// ```
-/// use gpu_linalg::{Diagonal, Layout, Matrix, Triangle, trsv, trsv_scratch_len};
+/// use gpu_linalg::{Diagonal, Layout, Matrix, Scratch, Triangle, trsv};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0, f64::NAN, 2.0, 1.0])?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let (mut x, mut info) = (device.upload(&[1.0, 10.0])?, device.alloc(1)?);
-/// let mut scratch = device.alloc(trsv_scratch_len::<f64>(2)?)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// trsv(&device.default_stream(), Triangle::Lower, Diagonal::Unit, a, &mut x, &mut info, &mut scratch)?;
 /// assert_eq!(x.to_vec()?, [1.0, 8.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn trsv<'x, 'i, 's, T: TriangleElement>(
+pub fn trsv<'x, 'i, T: TriangleElement>(
     stream: &Stream,
     triangle: Triangle,
     diagonal: Diagonal,
     a: Matrix<'_, T>,
     x: impl Into<ViewMut<'x, T>>,
     info: impl Into<ViewMut<'i, u32>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let x = x.into();
     let layout = Layout::column_major(x.len(), 1)?;
     trsm(stream, Side::Left, triangle, diagonal, T::ONE, a, MatrixMut::new(x, layout)?, info, scratch)
 }
 
-/// Elements of scratch memory that [`trsv`] needs for a matrix of `n` rows.
+/// Scratch memory of [`trsv`] for a matrix of `n` rows.
 ///
 /// # Errors
-/// As [`trsm_scratch_len`].
-pub fn trsv_scratch_len<T: RealElement>(n: usize) -> Result<usize, Error> {
-    trsm_scratch_len::<T>(Side::Left, Layout::column_major(n, 1)?)
+/// As [`trsm_scratch`].
+pub fn trsv_scratch<T: RealElement>(n: usize) -> Result<ScratchSize, Error> {
+    trsm_scratch::<T>(Side::Left, Layout::column_major(n, 1)?)
 }

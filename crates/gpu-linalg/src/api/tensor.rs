@@ -1,9 +1,9 @@
 //! Products of matrices of narrow elements, on the tensor cores.
 
-use gpu_core::{Buffer, Capability, Stream, ViewMut};
+use gpu_core::{Buffer, Capability, Scratch, ScratchSize, Stream, ViewMut};
 
 use super::gemm::{by_vector, expect_batches, expect_memory, expect_product};
-use super::{Epilogue, expect_apart, expect_scratch, in_own_buffer};
+use super::{Epilogue, elements, expect_apart, in_own_buffer, lend, of_kernels};
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
 use crate::plan::gemm::{AsVector, vector_scratch_len};
@@ -18,9 +18,8 @@ use crate::variants::TensorVariant;
 ///
 /// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; C is of `f32`, or of
 /// the factors' type. Products are exact in `f32`, in which they are added; where `beta` is zero C is not read, where
-/// `alpha` is zero A and B are not read. `scratch` has at least [`gemm_tensor_scratch_len`] elements, none but where C
-/// is small or a factor not aligned; what is in it afterwards is unspecified. With a bias and an activation it is
-/// [`gemm_tensor_with`](crate::gemm_tensor_with()).
+/// `alpha` is zero A and B are not read. `scratch` grows to [`gemm_tensor_scratch`], nothing but where C is small or a
+/// factor not aligned. With a bias and an activation it is [`gemm_tensor_with`](crate::gemm_tensor_with()).
 ///
 /// # Order and error
 /// On the CPU and in the simulator an element is a chain of products over ascending `k`, each added with one
@@ -37,35 +36,34 @@ use crate::variants::TensorVariant;
 /// is an error that says so; [`gemm`](crate::gemm()) of `f32` runs everywhere.
 ///
 /// # Errors
-/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`], [`Error::NoTensorCores`]; [`Error::Device`] where memory is on
-/// another device than the stream or where the launch failed. C is as it was then.
+/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
+/// [`Error::TooManyBlocks`], [`Error::NoTensorCores`]; [`Error::Device`] where memory is on another device than the
+/// stream, where `scratch` is of another stream or too small, or where the launch failed. C is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, bf16, gemm_tensor, gemm_tensor_scratch_len};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, bf16, gemm_tensor};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0; 8 * 16].map(bf16::from_f32))?;
 /// let mut c = device.upload(&[f32::NAN; 64])?;
 /// let matrix = Matrix::new(&a, Layout::row_major(8, 16)?)?;
 /// let product = MatrixMut::new(&mut c, Layout::row_major(8, 8)?)?;
-/// let len = gemm_tensor_scratch_len::<bf16>(matrix, matrix.transposed(), product.layout());
-/// let mut scratch = device.alloc(len)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// let stream = device.default_stream();
 /// gemm_tensor::<bf16, f32>(&stream, 0.5, matrix, matrix.transposed(), 0.0, product, &mut scratch)?;
 /// assert_eq!(c.to_vec()?, [8.0; 64]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemm_tensor<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
+pub fn gemm_tensor<'a, 'b, 'c, T: TensorElement, C: TensorOutput<T>>(
     stream: &Stream,
     alpha: f32,
     a: impl Into<Batch<'a, T>>,
     b: impl Into<Batch<'b, T>>,
     beta: f32,
     c: impl Into<BatchMut<'c, C>>,
-    scratch: impl Into<ViewMut<'s, f32>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (factors, epilogue) = ((a.into(), b.into()), Epilogue::new());
-    gemm_tensor_by(stream, Choice::of(None), alpha, factors, beta, c.into(), epilogue, scratch.into())
+    gemm_tensor_by(stream, Choice::of(None), alpha, factors, beta, c.into(), epilogue, scratch)
 }
 
 /// The same by a kernel of choice, or the one that the plan takes for the fastest, and with an epilogue.
@@ -78,7 +76,7 @@ pub(crate) fn gemm_tensor_by<T: TensorElement, C: TensorOutput<T>>(
     beta: f32,
     c: BatchMut<'_, C>,
     epilogue: Epilogue<'_>,
-    scratch: ViewMut<'_, f32>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     product(stream, choice, (alpha, beta), factors, c, epilogue, scratch, |a, b, c| {
         reference::gemm_tensor_with(alpha, a, b, beta, c, &epilogue);
@@ -89,8 +87,7 @@ pub(crate) fn gemm_tensor_by<T: TensorElement, C: TensorOutput<T>>(
 /// matrices or batches of them.
 ///
 /// Shapes, layouts, `alpha` and `beta` are those of [`gemm_tensor`](crate::gemm_tensor()); [`gemm`](crate::gemm())
-/// never does this on its own. `scratch` has at least [`gemm_tf32_scratch_len`] elements, at least as many as the
-/// smaller factor; what is in it afterwards is unspecified.
+/// never does this on its own. `scratch` grows to [`gemm_tf32_scratch`], at least as large as the smaller factor.
 ///
 /// A launch before the product's copies the smaller factor into `scratch`, rounded and with lines along `k`, which is
 /// all that the tensor cores and the copy engine take of 32 bits. The larger one is read where it lies and rounded on its
@@ -119,30 +116,29 @@ pub(crate) fn gemm_tensor_by<T: TensorElement, C: TensorOutput<T>>(
 /// Those of [`gemm_tensor`](crate::gemm_tensor()). C is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, gemm_tf32, gemm_tf32_scratch_len};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, gemm_tf32};
 /// let device = gpu_core::Device::simulator();
 /// // Seven decimal places are rounded to three.
 /// let a = device.upload(&[1.000_1; 6 * 5])?;
 /// let mut c = device.upload(&[f32::NAN; 36])?;
 /// let matrix = Matrix::new(&a, Layout::row_major(6, 5)?)?;
 /// let product = MatrixMut::new(&mut c, Layout::row_major(6, 6)?)?;
-/// let len = gemm_tf32_scratch_len(matrix.layout(), matrix.transposed().layout(), product.layout());
-/// let mut scratch = device.alloc(len)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// gemm_tf32(&device.default_stream(), 1.0, matrix, matrix.transposed(), 0.0, product, &mut scratch)?;
 /// assert_eq!(c.to_vec()?, [5.0; 36]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemm_tf32<'a, 'b, 'c, 's>(
+pub fn gemm_tf32<'a, 'b, 'c>(
     stream: &Stream,
     alpha: f32,
     a: impl Into<Batch<'a, f32>>,
     b: impl Into<Batch<'b, f32>>,
     beta: f32,
     c: impl Into<BatchMut<'c, f32>>,
-    scratch: impl Into<ViewMut<'s, f32>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (factors, epilogue) = ((a.into(), b.into()), Epilogue::new());
-    gemm_tf32_by(stream, Choice::tf32(None), alpha, factors, beta, c.into(), epilogue, scratch.into())
+    gemm_tf32_by(stream, Choice::tf32(None), alpha, factors, beta, c.into(), epilogue, scratch)
 }
 
 /// The same by a kernel of choice, or the one that the plan takes for the fastest, and with an epilogue.
@@ -155,37 +151,39 @@ pub(crate) fn gemm_tf32_by(
     beta: f32,
     mut c: BatchMut<'_, f32>,
     epilogue: Epilogue<'_>,
-    scratch: ViewMut<'_, f32>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (a, b) = factors;
     let layouts = [a.layout(), b.layout(), c.layout()];
     if let (Some(vector), None, true) = (AsVector::of::<f32>(layouts), choice.variant, epilogue.is_empty()) {
         // To ask what other products need would take longer than this one.
         let needed = vector_scratch_len::<f32>(layouts[0].matrix.columns(), layouts[2]);
-        expect_product(stream, a, b, &mut c, (&scratch, needed))?;
-        return by_vector(stream, vector, alpha, factors, beta, c, scratch);
+        expect_product(stream, a, b, &mut c)?;
+        return lend(stream, scratch, ("product", of_kernels(stream, needed)), |room| {
+            by_vector(stream, vector, alpha, factors, beta, c, room)
+        });
     }
     product(stream, choice, (alpha, beta), factors, c, epilogue, scratch, |a, b, c| {
         reference::gemm_tf32_with(alpha, a, b, beta, c, &epilogue);
     })
 }
 
-/// Elements of scratch memory that [`gemm_tf32`] needs for factors and a C of these layouts, at any addresses: those of
-/// the copies, where factors are copied, and of the sums' parts. None where an extent is larger than what
+/// Scratch memory of [`gemm_tf32`] for factors and a C of these layouts, at any addresses: that of the copies, where
+/// factors are copied, and of the sums' parts. None where an extent is larger than what
 /// `gemm_tf32` takes.
 ///
 /// ```
-/// use gpu_linalg::{Layout, gemm_tf32_scratch_len};
+/// use gpu_linalg::{Layout, gemm_tf32_scratch};
 /// let square = Layout::row_major(1000, 1000)?;
-/// assert!(gemm_tf32_scratch_len(square, square, square) >= 1_000_000);
+/// assert!(gemm_tf32_scratch(square, square, square).bytes() >= 4_000_000);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemm_tf32_scratch_len(
+pub fn gemm_tf32_scratch(
     a: impl Into<BatchLayout>,
     b: impl Into<BatchLayout>,
     c: impl Into<BatchLayout>,
-) -> usize {
-    tf32_needed(Choice::tf32(None), [a.into(), b.into(), c.into()])
+) -> ScratchSize {
+    elements::<f32>(tf32_needed(Choice::tf32(None), [a.into(), b.into(), c.into()]))
 }
 
 /// The same by a kernel of choice, or the one that the plan takes for the fastest.
@@ -196,38 +194,37 @@ pub(crate) fn tf32_needed(choice: Choice, layouts: [BatchLayout; 3]) -> usize {
     [[0, 0], [4, 0], [0, 4], [4, 4]].map(needed).into_iter().fold(of_vectors, usize::max)
 }
 
-/// Elements of scratch memory that [`gemm_tensor`] needs for these factors: none but where C is small, or where a
+/// Scratch memory of [`gemm_tensor`] for these factors: nothing but where C is small, or where a
 /// factor is not aligned to 16 bytes and its copy pays. None where an extent is larger than what `gemm_tensor` takes,
 /// either.
 ///
 /// It depends on the shapes, the layouts and whether the factors' addresses are aligned, on nothing else.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, bf16, gemm_tensor_scratch_len};
+/// use gpu_linalg::{Layout, Matrix, bf16, gemm_tensor_scratch};
 /// let device = gpu_core::Device::cpu();
 /// let memory = device.zeroed::<bf16>(1 << 20)?;
 /// let square = Matrix::new(&memory, Layout::row_major(1024, 1024)?)?;
-/// assert_eq!(gemm_tensor_scratch_len(square, square, square.layout()), 0);
+/// assert_eq!(gemm_tensor_scratch(square, square, square.layout()).bytes(), 0);
 /// let odd = Matrix::new(&memory, Layout::row_major(1023, 1023)?)?;
-/// assert!(gemm_tensor_scratch_len(odd, odd, odd.layout()) >= 1023 * 1024);
+/// assert!(gemm_tensor_scratch(odd, odd, odd.layout()).bytes() >= 2 * 1023 * 1024);
 /// let flat = Matrix::new(&memory, Layout::row_major(8, 100_000)?)?;
-/// assert!(gemm_tensor_scratch_len(flat, flat.transposed(), Layout::row_major(8, 8)?) > 0);
+/// assert!(gemm_tensor_scratch(flat, flat.transposed(), Layout::row_major(8, 8)?).bytes() > 0);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemm_tensor_scratch_len<'a, 'b, T: TensorElement>(
+pub fn gemm_tensor_scratch<'a, 'b, T: TensorElement>(
     a: impl Into<Batch<'a, T>>,
     b: impl Into<Batch<'b, T>>,
     c: impl Into<BatchLayout>,
-) -> usize {
-    needed(Choice::of(None), (a.into(), b.into()), c.into()).unwrap_or(0)
+) -> ScratchSize {
+    elements::<f32>(needed(Choice::of(None), (a.into(), b.into()), c.into()).unwrap_or(0))
 }
 
 /// `C = alpha · A · B + beta · C` on `stream` for factors of `i8` and a C of `i32`, on the tensor cores, for matrices
 /// or batches of them.
 ///
 /// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension. Where `beta` is zero C
-/// is not read, where `alpha` is zero A and B are not read. `scratch` has at least [`gemm_i8_scratch_len`] elements,
-/// which begin anywhere; what is in it afterwards is unspecified.
+/// is not read, where `alpha` is zero A and B are not read. `scratch` grows to [`gemm_i8_scratch`].
 ///
 /// The tensor cores take bytes along `k` only: A row-major, B column-major (what BLAS calls TN). A factor of the other
 /// order, or not aligned to 16 bytes, is copied into `scratch` by a launch before; that reads and writes it once.
@@ -243,28 +240,27 @@ pub fn gemm_tensor_scratch_len<'a, 'b, T: TensorElement>(
 /// Those of [`gemm_tensor`](crate::gemm_tensor()). C is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, gemm_i8, gemm_i8_scratch_len};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, gemm_i8};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[-128_i8; 6 * 32])?;
 /// let mut c = device.upload(&[5; 36])?;
 /// let matrix = Matrix::new(&a, Layout::row_major(6, 32)?)?;
 /// let product = MatrixMut::new(&mut c, Layout::row_major(6, 6)?)?;
-/// let len = gemm_i8_scratch_len(matrix, matrix.transposed(), product.layout());
-/// let mut scratch = device.alloc(len)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// gemm_i8(&device.default_stream(), 1, matrix, matrix.transposed(), -1, product, &mut scratch)?;
 /// assert_eq!(c.to_vec()?, [32 * 128 * 128 - 5; 36]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemm_i8<'a, 'b, 'c, 's>(
+pub fn gemm_i8<'a, 'b, 'c>(
     stream: &Stream,
     alpha: i32,
     a: impl Into<Batch<'a, i8>>,
     b: impl Into<Batch<'b, i8>>,
     beta: i32,
     c: impl Into<BatchMut<'c, i32>>,
-    scratch: impl Into<ViewMut<'s, i32>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    gemm_i8_by(stream, Choice::i8(None), alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+    gemm_i8_by(stream, Choice::i8(None), alpha, (a.into(), b.into()), beta, c.into(), scratch)
 }
 
 /// The same by a kernel of choice, or the one that the plan takes for the fastest.
@@ -275,35 +271,35 @@ pub(crate) fn gemm_i8_by(
     factors: (Batch<'_, i8>, Batch<'_, i8>),
     beta: i32,
     c: BatchMut<'_, i32>,
-    scratch: ViewMut<'_, i32>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     product(stream, choice, (alpha, beta), factors, c, Epilogue::new(), scratch, |a, b, c| {
         reference::gemm_i8(alpha, a, b, beta, c);
     })
 }
 
-/// Elements of scratch memory that [`gemm_i8`] needs for these factors: none but where C is small, or where a factor is
+/// Scratch memory of [`gemm_i8`] for these factors: nothing but where C is small, or where a factor is
 /// not aligned to 16 bytes or not contiguous along the inner axis. None where an extent is larger than what `gemm_i8`
 /// takes, either.
 ///
 /// It depends on the shapes, the layouts and whether the factors' addresses are aligned, on nothing else.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, gemm_i8_scratch_len};
+/// use gpu_linalg::{Layout, Matrix, gemm_i8_scratch};
 /// let device = gpu_core::Device::cpu();
 /// let memory = device.zeroed::<i8>(1 << 20)?;
 /// let square = Matrix::new(&memory, Layout::row_major(1024, 1024)?)?;
-/// assert_eq!(gemm_i8_scratch_len(square, square.transposed(), square.layout()), 0);
-/// // Words, of a copy of B.
-/// assert!(gemm_i8_scratch_len(square, square, square.layout()) >= 1024 * 1024 / 4);
+/// assert_eq!(gemm_i8_scratch(square, square.transposed(), square.layout()).bytes(), 0);
+/// // A copy of B.
+/// assert!(gemm_i8_scratch(square, square, square.layout()).bytes() >= 1024 * 1024);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemm_i8_scratch_len<'a, 'b>(
+pub fn gemm_i8_scratch<'a, 'b>(
     a: impl Into<Batch<'a, i8>>,
     b: impl Into<Batch<'b, i8>>,
     c: impl Into<BatchLayout>,
-) -> usize {
-    needed(Choice::i8(None), (a.into(), b.into()), c.into()).unwrap_or(0)
+) -> ScratchSize {
+    elements::<i32>(needed(Choice::i8(None), (a.into(), b.into()), c.into()).unwrap_or(0))
 }
 
 /// The product `A · B` of factors of 16-bit floats on the tensor cores, of `f32` or of the factors' type, computed
@@ -327,11 +323,7 @@ pub fn matmul_tensor<'a, 'b, T: TensorElement, C: TensorOutput<T>>(
     b: impl Into<Batch<'b, T>>,
 ) -> Result<Buffer<C>, Error> {
     let (a, b) = (a.into(), b.into());
-    in_own_buffer(
-        (a, b),
-        |c| gemm_tensor_scratch_len(a, b, c),
-        |stream, c, scratch| gemm_tensor::<T, C>(stream, 1.0, a, b, 0.0, c, scratch),
-    )
+    in_own_buffer((a, b), |stream, c, scratch| gemm_tensor::<T, C>(stream, 1.0, a, b, 0.0, c, scratch))
 }
 
 /// The product `A · B` of factors of `f32` that are rounded to tf32, on the tensor cores; otherwise as
@@ -354,11 +346,7 @@ pub fn matmul_tf32<'a, 'b>(
     b: impl Into<Batch<'b, f32>>,
 ) -> Result<Buffer<f32>, Error> {
     let (a, b) = (a.into(), b.into());
-    in_own_buffer(
-        (a, b),
-        |c| gemm_tf32_scratch_len(a.layout(), b.layout(), c),
-        |stream, c, scratch| gemm_tf32(stream, 1.0, a, b, 0.0, c, scratch),
-    )
+    in_own_buffer((a, b), |stream, c, scratch| gemm_tf32(stream, 1.0, a, b, 0.0, c, scratch))
 }
 
 /// The product `A · B` of factors of `i8`, exact in `i32`, which wraps; otherwise as [`matmul_tensor`].
@@ -379,11 +367,7 @@ pub fn matmul_i8<'a, 'b>(
     b: impl Into<Batch<'b, i8>>,
 ) -> Result<Buffer<i32>, Error> {
     let (a, b) = (a.into(), b.into());
-    in_own_buffer(
-        (a, b),
-        |c| gemm_i8_scratch_len(a, b, c),
-        |stream, c, scratch| gemm_i8(stream, 1, a, b, 0, c, scratch),
-    )
+    in_own_buffer((a, b), |stream, c, scratch| gemm_i8(stream, 1, a, b, 0, c, scratch))
 }
 
 /// Elements of scratch memory.
@@ -408,21 +392,36 @@ fn product<T: Kernels, C: gpu_core::Element>(
     (a, b): (Batch<'_, T>, Batch<'_, T>),
     mut c: BatchMut<'_, C>,
     epilogue: Epilogue<'_>,
-    mut scratch: ViewMut<'_, T::Sum>,
+    scratch: &mut Scratch,
     on_cpu: impl FnOnce(OnCpu<&[T]>, OnCpu<&[T]>, OnCpu<&mut [C]>),
 ) -> Result<(), Error> {
     let choice = choice.on(stream.device().capability());
     let layouts = [a.layout(), b.layout(), c.layout()];
     expect_batches(layouts)?;
     expect_memory(stream, a.data(), b.data(), &c.data_mut())?;
-    stream.expect("scratch memory of a product", scratch.device())?;
-    let expected = needed(choice, (a, b), c.layout())?;
-    expect_scratch(expected, scratch.len())?;
-    if expected > 0 {
-        expect_apart(&scratch, "A", &a.data())?;
-        expect_apart(&scratch, "B", &b.data())?;
-    }
-    epilogue.expect_for(stream, c.layout(), &c.data_mut(), (expected > 0).then_some(&scratch))?;
+    epilogue.expect_for(stream, c.layout(), &c.data_mut())?;
+    let len = of_kernels(stream, needed(choice, (a, b), c.layout())?);
+    lend(stream, scratch, ("product", len), |room| {
+        expect_apart(&room, "A", &a.data())?;
+        expect_apart(&room, "B", &b.data())?;
+        epilogue.expect_apart(&room)?;
+        in_room(stream, choice, (alpha, beta), (a, b), c, epilogue, room, on_cpu)
+    })
+}
+
+/// The same in so much scratch memory; everything is checked but extents.
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
+fn in_room<T: Kernels, C: gpu_core::Element>(
+    stream: &Stream,
+    choice: Choice,
+    (alpha, beta): (T::Sum, T::Sum),
+    (a, b): (Batch<'_, T>, Batch<'_, T>),
+    mut c: BatchMut<'_, C>,
+    epilogue: Epilogue<'_>,
+    mut scratch: ViewMut<'_, T::Sum>,
+    on_cpu: impl FnOnce(OnCpu<&[T]>, OnCpu<&[T]>, OnCpu<&mut [C]>),
+) -> Result<(), Error> {
+    let layouts = [a.layout(), b.layout(), c.layout()];
     if layouts[2].is_empty() {
         return Ok(());
     }

@@ -1,9 +1,9 @@
 //! Products of a vector and a symmetric or a triangular matrix.
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut};
 
 use super::factor::expect_square;
-use super::{expect_apart, expect_scratch, expect_vectors};
+use super::{elements, expect_apart, expect_vectors, lend, of_kernels, with_kept};
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::Matrix;
@@ -58,29 +58,28 @@ pub enum Diagonal {
 /// `y = alpha · A · x + beta · y` on `stream`, A being symmetric: only its `triangle` is read.
 ///
 /// A is n × n, row- or column-major with any leading dimension; `x` and `y` have n elements. Where `beta` is zero `y`
-/// is not read, where `alpha` is zero neither A nor `x`. `scratch` has at least [`symv_scratch_len`] elements; what
-/// is in it afterwards is unspecified. The order of operations is a function of n alone (see the [crate
-/// documentation](crate)): every device, either triangle and either order give the same bits. Neither allocates
-/// device memory nor waits.
+/// is not read, where `alpha` is zero neither A nor `x`. `scratch` grows to [`symv_scratch`]. The order of operations
+/// is a function of n alone (see the [crate documentation](crate)): every device, either triangle and either order give
+/// the same bits. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::VectorLengths`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the
-/// stream or where the launch failed. `y` is as it was then.
+/// [`Error::NotSquare`], [`Error::VectorLengths`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
+/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream, where `scratch` is of
+/// another stream or too small, or where the launch failed. `y` is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, Triangle, symv, symv_scratch_len};
+/// use gpu_linalg::{Layout, Matrix, Scratch, Triangle, symv};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0, f64::NAN, 2.0, 3.0])?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let x = device.upload(&[1.0, 10.0])?;
-/// let (mut y, mut scratch) = (device.alloc(2)?, device.alloc(symv_scratch_len(2)?)?);
+/// let (mut y, mut scratch) = (device.alloc(2)?, Scratch::new(&device.default_stream()));
 /// symv(&device.default_stream(), Triangle::Lower, 1.0, a, &x, 0.0, &mut y, &mut scratch)?;
 /// assert_eq!(y.to_vec()?, [21.0, 32.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 #[expect(clippy::too_many_arguments, reason = "those of BLAS")]
-pub fn symv<'x, 'y, 's, T: RealElement>(
+pub fn symv<'x, 'y, T: RealElement>(
     stream: &Stream,
     triangle: Triangle,
     alpha: T,
@@ -88,89 +87,91 @@ pub fn symv<'x, 'y, 's, T: RealElement>(
     x: impl Into<View<'x, T>>,
     beta: T,
     y: impl Into<ViewMut<'y, T>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (x, mut y, scratch) = (x.into(), y.into(), scratch.into());
+    let (x, mut y) = (x.into(), y.into());
     let n = expect_square(a.layout())?;
-    expect_vectors(stream, a, &x, &y, (&scratch, scratch_len(n)?))?;
-    if n == 0 {
-        return Ok(());
-    }
-    if let (Some(data), Some(x), Some(y)) = (a.data().as_slice(), x.as_slice(), y.as_mut_slice()) {
-        reference::symv(triangle, alpha, (data, a.layout()), x, beta, y);
-        return Ok(());
-    }
-    let plan = Plan::new::<T>(a.layout(), triangle, Other::Symmetric, alpha != T::ZERO)?;
-    launch::triangle(stream, &plan, alpha, a.data(), x.as_global(), beta, y.as_global_mut(), scratch)
+    expect_vectors(stream, a, &x, &y)?;
+    lend(stream, scratch, ("product", of_kernels(stream, scratch_len(n)?)), |room| {
+        if n == 0 {
+            return Ok(());
+        }
+        if let (Some(data), Some(x), Some(y)) = (a.data().as_slice(), x.as_slice(), y.as_mut_slice()) {
+            reference::symv(triangle, alpha, (data, a.layout()), x, beta, y);
+            return Ok(());
+        }
+        let plan = Plan::new::<T>(a.layout(), triangle, Other::Symmetric, alpha != T::ZERO)?;
+        launch::triangle(stream, &plan, alpha, a.data(), x.as_global(), beta, y.as_global_mut(), room)
+    })
 }
 
-/// Elements of scratch memory that [`symv`] needs for a matrix of `n` rows.
+/// Scratch memory of [`symv`] for a matrix of `n` rows.
 ///
 /// # Errors
 /// [`Error::ExtentTooLarge`].
-pub fn symv_scratch_len(n: usize) -> Result<usize, Error> {
-    scratch_len(n)
+pub fn symv_scratch<T: RealElement>(n: usize) -> Result<ScratchSize, Error> {
+    Ok(elements::<T>(scratch_len(n)?))
 }
 
 /// `x = A · x` on `stream`, A being triangular: only its `triangle` is read, the other one counts as zero.
 ///
-/// A is n × n, row- or column-major with any leading dimension, and `x` has n elements; for the transposed matrix
-/// give [`Matrix::transposed`] and the other triangle. What counts as zero is left out of the sums, so that
-/// infinities in `x` do not meet it. `scratch` has at least [`trmv_scratch_len`] elements; what is in it afterwards
-/// is unspecified. The order of operations is a function of n alone. Neither allocates device memory nor waits.
+/// A is n × n, row- or column-major with any leading dimension, and `x` has n elements; for the transposed matrix give
+/// [`Matrix::transposed`] and the other triangle. What counts as zero is left out of the sums, so that infinities in
+/// `x` do not meet it. `scratch` grows to [`trmv_scratch`]. The order of operations is a function of n alone. It does
+/// not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
 /// As [`symv`]; `x` is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Diagonal, Layout, Matrix, Triangle, trmv, trmv_scratch_len};
+/// use gpu_linalg::{Diagonal, Layout, Matrix, Scratch, Triangle, trmv};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0, f32::NAN, 2.0, 3.0])?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let mut x = device.upload(&[1.0, 10.0])?;
-/// let mut scratch = device.alloc(trmv_scratch_len(2)?)?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// trmv(&device.default_stream(), Triangle::Lower, Diagonal::Stored, a, &mut x, &mut scratch)?;
 /// assert_eq!(x.to_vec()?, [1.0, 32.0]);
 /// trmv(&device.default_stream(), Triangle::Upper, Diagonal::Unit, a.transposed(), &mut x, &mut scratch)?;
 /// assert_eq!(x.to_vec()?, [65.0, 32.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn trmv<'x, 's, T: RealElement>(
+pub fn trmv<'x, T: RealElement>(
     stream: &Stream,
     triangle: Triangle,
     diagonal: Diagonal,
     a: Matrix<'_, T>,
     x: impl Into<ViewMut<'x, T>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (mut x, scratch) = (x.into(), scratch.into());
+    let mut x = x.into();
     let n = expect_square(a.layout())?;
     if x.len() != n {
         return Err(Error::VectorLengths { rows: n, columns: n, x: x.len(), y: x.len() });
     }
-    expect_scratch(scratch_len(n)?, scratch.len())?;
     stream.expect("matrix of a product", a.data().device())?;
     stream.expect("vector of a product", x.device())?;
-    stream.expect("scratch memory of a product", scratch.device())?;
     expect_apart(&x, "A", &a.data())?;
-    if n == 0 {
-        return Ok(());
-    }
-    if let (Some(data), Some(x)) = (a.data().as_slice(), x.as_mut_slice()) {
-        reference::trmv(triangle, diagonal, (data, a.layout()), x);
-        return Ok(());
-    }
-    let plan = Plan::new::<T>(a.layout(), triangle, Other::Zero(diagonal), true)?;
-    let x = x.as_global_mut();
-    launch::triangle(stream, &plan, T::ONE, a.data(), x.as_global(), T::ZERO, x, scratch)
+    lend(stream, scratch, ("product", of_kernels(stream, scratch_len(n)?)), |room| {
+        if n == 0 {
+            return Ok(());
+        }
+        if let (Some(data), Some(x)) = (a.data().as_slice(), x.as_mut_slice()) {
+            reference::trmv(triangle, diagonal, (data, a.layout()), x);
+            return Ok(());
+        }
+        let plan = Plan::new::<T>(a.layout(), triangle, Other::Zero(diagonal), true)?;
+        let x = x.as_global_mut();
+        launch::triangle(stream, &plan, T::ONE, a.data(), x.as_global(), T::ZERO, x, room)
+    })
 }
 
-/// Elements of scratch memory that [`trmv`] needs for a matrix of `n` rows.
+/// Scratch memory of [`trmv`] for a matrix of `n` rows.
 ///
 /// # Errors
 /// [`Error::ExtentTooLarge`].
-pub fn trmv_scratch_len(n: usize) -> Result<usize, Error> {
-    scratch_len(n)
+pub fn trmv_scratch<T: RealElement>(n: usize) -> Result<ScratchSize, Error> {
+    Ok(elements::<T>(scratch_len(n)?))
 }
 
 /// The product `A · x`, A being symmetric, computed where A lives, in a buffer of its own: only A's `triangle` is read.
@@ -193,8 +194,10 @@ pub fn matvec_symmetric<'x, T: RealElement>(
     x: impl Into<View<'x, T>>,
 ) -> Result<Buffer<T>, Error> {
     let (device, n) = (a.data().device(), a.layout().rows());
-    let (mut y, mut scratch) = (device.alloc(n)?, device.alloc(symv_scratch_len(n)?)?);
-    symv(&device.default_stream(), triangle, T::ONE, a, x, T::ZERO, &mut y, &mut scratch)?;
+    let mut y = device.alloc(n)?;
+    with_kept(&device.default_stream(), |stream, scratch| {
+        symv(stream, triangle, T::ONE, a, x, T::ZERO, &mut y, scratch)
+    })?;
     Ok(y)
 }
 
@@ -221,10 +224,9 @@ pub fn matvec_triangular<'x, T: RealElement>(
     x: impl Into<View<'x, T>>,
 ) -> Result<Buffer<T>, Error> {
     let (x, device) = (x.into(), a.data().device());
-    let (mut y, mut scratch) = (device.alloc(x.len())?, device.alloc(trmv_scratch_len(a.layout().rows())?)?);
-    let stream = device.default_stream();
+    let (mut y, stream) = (device.alloc(x.len())?, device.default_stream());
     stream.expect("vector of a product", x.device())?;
     stream.copy(&mut y, x)?;
-    trmv(&stream, triangle, diagonal, a, &mut y, &mut scratch)?;
+    with_kept(&stream, |stream, scratch| trmv(stream, triangle, diagonal, a, &mut y, scratch))?;
     Ok(y)
 }

@@ -1,9 +1,9 @@
 //! Symmetric updates of a triangle.
 
-use gpu_core::{Buffer, Stream, ViewMut};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream};
 
 use super::gemm::{How, expect_memory, product};
-use super::{Diagonal, Triangle, all_of, dense, expect_scratch};
+use super::{Diagonal, Triangle, all_of, dense, elements, lend, of_kernels, with_kept};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{TriangleElement, spread};
@@ -14,72 +14,71 @@ use crate::plan::gemm::scratch_len_of_part;
 ///
 /// A is n × k and C n × n, matrices or batches of them, row- or column-major with any leading dimension; for `Aᵀ · A`
 /// give [`Matrix::transposed`](crate::Matrix::transposed). Where `beta` is zero C is not read, where `alpha` is zero A
-/// is not. `scratch` has at least [`syrk_scratch_len`] elements, none but where C is small; what is in it afterwards is
-/// unspecified. It is a product ([`gemm()`](crate::gemm)) of which the tiles outside the triangle are left out. The
-/// order of operations is a function of shapes, C's order and the type alone. Neither allocates device memory nor
-/// waits.
+/// is not. `scratch` grows to [`syrk_scratch`], nothing but where C is small. It is a product ([`gemm()`](crate::gemm))
+/// of which the tiles outside the triangle are left out. The order of operations is a function of shapes, C's order and
+/// the type alone. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`],
-/// [`Error::Aliasing`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on
-/// another device than the stream. C is as it was then. Where a launch failed, [`Error::Device`] too, and C's triangle
-/// is unspecified.
+/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`],
+/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the
+/// stream, or `scratch` of another stream or too small. C is as it was then. Where a launch failed, [`Error::Device`]
+/// too, and C's triangle is unspecified.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, syrk, syrk_scratch_len};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, syrk};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0, 2.0, 3.0, 4.0])?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let (mut c, layout) = (device.upload(&[f32::NAN; 4])?, Layout::row_major(2, 2)?);
-/// let mut scratch = device.alloc(syrk_scratch_len::<f32>(2, layout))?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// let output = MatrixMut::new(&mut c, layout)?;
 /// syrk(&device.default_stream(), Triangle::Lower, 1.0, a, 0.0, output, &mut scratch)?;
 /// let c = c.to_vec()?;
 /// assert!((c[0], c[2], c[3]) == (5.0, 11.0, 25.0) && c[1].is_nan());
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn syrk<'a, 'c, 's, T: TriangleElement>(
+pub fn syrk<'a, 'c, T: TriangleElement>(
     stream: &Stream,
     triangle: Triangle,
     alpha: T,
     a: impl Into<Batch<'a, T>>,
     beta: T,
     c: impl Into<BatchMut<'c, T>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let a = a.into();
-    update(stream, triangle, alpha, &[(a, a)], beta, c.into(), scratch.into())
+    update(stream, triangle, alpha, &[(a, a)], beta, c.into(), scratch)
 }
 
-/// Elements of scratch memory that [`syrk`] needs for sums of `k` products and a C of this layout.
-pub fn syrk_scratch_len<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> usize {
-    scratch_len_of_part::<T>(k, c.into(), true)
+/// Scratch memory of [`syrk`] for sums of `k` products and a C of this layout.
+pub fn syrk_scratch<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> ScratchSize {
+    elements::<T>(scratch_len_of_part::<T>(k, c.into(), true))
 }
 
 /// `C = alpha · A · Bᵀ + alpha · B · Aᵀ + beta · C` on `stream`, of C only its `triangle`: the other one is neither
 /// read nor written.
 ///
-/// A and B are n × k. As [`syrk`] otherwise, with two products for each of its one; `scratch` has at least
-/// [`syr2k_scratch_len`] elements.
+/// A and B are n × k. As [`syrk`] otherwise, with two products for each of its one; `scratch` grows to
+/// [`syr2k_scratch`].
 ///
 /// # Errors
 /// As [`syrk`]; [`Error::Shapes`] where A and B differ.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, syr2k, syr2k_scratch_len};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, syr2k};
 /// let device = gpu_core::Device::simulator();
 /// let (a, b) = (device.upload(&[1.0, 2.0])?, device.upload(&[3.0, 5.0])?);
 /// let column = Layout::column_major(2, 1)?;
 /// let (a, b) = (Matrix::new(&a, column)?, Matrix::new(&b, column)?);
 /// let (mut c, layout) = (device.upload(&[0.5f64; 4])?, Layout::row_major(2, 2)?);
-/// let mut scratch = device.alloc(syr2k_scratch_len::<f64>(1, layout))?;
+/// let mut scratch = Scratch::new(&device.default_stream());
 /// let output = MatrixMut::new(&mut c, layout)?;
 /// syr2k(&device.default_stream(), Triangle::Upper, 1.0, a, b, 2.0, output, &mut scratch)?;
 /// assert_eq!(c.to_vec()?, [7.0, 12.0, 0.5, 21.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 #[expect(clippy::too_many_arguments, reason = "those of BLAS")]
-pub fn syr2k<'a, 'b, 'c, 's, T: TriangleElement>(
+pub fn syr2k<'a, 'b, 'c, T: TriangleElement>(
     stream: &Stream,
     triangle: Triangle,
     alpha: T,
@@ -87,15 +86,15 @@ pub fn syr2k<'a, 'b, 'c, 's, T: TriangleElement>(
     b: impl Into<Batch<'b, T>>,
     beta: T,
     c: impl Into<BatchMut<'c, T>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (a, b) = (a.into(), b.into());
-    update(stream, triangle, alpha, &[(a, b), (b, a)], beta, c.into(), scratch.into())
+    update(stream, triangle, alpha, &[(a, b), (b, a)], beta, c.into(), scratch)
 }
 
-/// Elements of scratch memory that [`syr2k`] needs for sums of `k` products each and a C of this layout.
-pub fn syr2k_scratch_len<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> usize {
-    syrk_scratch_len::<T>(k, c)
+/// Scratch memory of [`syr2k`] for sums of `k` products each and a C of this layout.
+pub fn syr2k_scratch<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> ScratchSize {
+    syrk_scratch::<T>(k, c)
 }
 
 /// `C = alpha · (sum of A · Bᵀ over the factors) + beta · C`, which is symmetric: the triangle of it.
@@ -106,7 +105,7 @@ fn update<T: TriangleElement>(
     factors: &[(Batch<'_, T>, Batch<'_, T>)],
     beta: T,
     mut c: BatchMut<'_, T>,
-    mut scratch: ViewMut<'_, T>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (a, b) = factors[0];
     let (rows, columns) = c.layout().matrix.shape();
@@ -124,21 +123,22 @@ fn update<T: TriangleElement>(
     if counts[0] != counts[2] || counts[1] != counts[2] {
         return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
     }
-    expect_scratch(syrk_scratch_len::<T>(of_a.1, c.layout()), scratch.len())?;
-    stream.expect("scratch memory of a product", scratch.device())?;
     expect_memory(stream, a.data(), b.data(), &c.data_mut())?;
-    if c.layout().is_empty() {
-        return Ok(());
-    }
     let layout = c.layout();
-    let mut beta = beta;
-    for &(a, b) in factors {
-        let (b, c) = (b.transposed(), BatchMut::new(c.data_mut(), layout)?);
-        let how = How { triangle: Some(triangle), ..How::default() };
-        product(stream, how, alpha, a, b, beta, c, scratch.reborrow())?;
-        beta = T::ONE;
-    }
-    Ok(())
+    let len = of_kernels(stream, scratch_len_of_part::<T>(of_a.1, layout, true));
+    lend(stream, scratch, ("product", len), |mut room| {
+        if layout.is_empty() {
+            return Ok(());
+        }
+        let mut beta = beta;
+        for &(a, b) in factors {
+            let (b, c) = (b.transposed(), BatchMut::new(c.data_mut(), layout)?);
+            let how = How { triangle: Some(triangle), ..How::default() };
+            product(stream, how, alpha, a, b, beta, c, room.reborrow())?;
+            beta = T::ONE;
+        }
+        Ok(())
+    })
 }
 
 /// The Gram matrix `A · Aᵀ`, all of it, computed where A lives, without gaps in a buffer of its own; of batches one
@@ -161,12 +161,11 @@ fn update<T: TriangleElement>(
 /// ```
 pub fn gram<'a, T: TriangleElement>(a: impl Into<Batch<'a, T>>) -> Result<Buffer<T>, Error> {
     let a = a.into();
-    let ((n, k), device) = (a.layout().matrix.shape(), a.data().device());
+    let (n, device) = (a.layout().matrix.rows(), a.data().device());
     let layout = dense(BatchLayout { matrix: Layout::row_major(n, n)?, ..a.layout() })?;
     let [mut half, mut full] = [device.alloc(layout.span()?)?, device.alloc(layout.span()?)?];
-    let mut scratch = device.alloc(syrk_scratch_len::<T>(k, layout))?;
-    let (stream, lower) = (device.default_stream(), Triangle::Lower);
-    syrk(&stream, lower, T::ONE, a, T::ZERO, all_of(&mut half, layout)?, &mut scratch)?;
+    let (stream, lower) = (device.default_stream(), all_of(&mut half, layout)?);
+    with_kept(&stream, |stream, scratch| syrk(stream, Triangle::Lower, T::ONE, a, T::ZERO, lower, scratch))?;
     if !layout.is_empty() {
         spread(&stream, Batch::new(&half, layout)?, Diagonal::Stored, n, true, full.view_mut())?;
     }

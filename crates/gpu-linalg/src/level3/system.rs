@@ -5,10 +5,11 @@ use core::ops::Range;
 use gpu_core::{Stream, ViewMut};
 
 use super::{TriangleElement, part, part_mut, rows_of, solve, take, temporary};
-use crate::api::{Diagonal, Side, Triangle, gemm, gemm_scratch_len};
+use crate::api::{Diagonal, Side, Triangle, multiply};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
+use crate::plan::gemm::scratch_len;
 use crate::plan::level3::{self as plan, Form, Places, Step};
 
 /// A triangular matrix that multiplies from the left, as the lower triangle of `lower` or of its transposed.
@@ -51,7 +52,7 @@ impl Needs {
     pub(crate) fn new<T: RealElement>(b: BatchLayout) -> Result<Self, Error> {
         let ((n, columns), count) = (b.matrix.shape(), b.count);
         let square = plan::solve_square(n, columns, size_of::<T>() == 8);
-        let (mut words, mut result, mut sums) = (Some(0usize), 0, gemm_scratch_len::<T>(0, b));
+        let (mut words, mut result, mut sums) = (Some(0usize), 0, scratch_len::<T>(0, b));
         for step in plan::solve(n, square, false) {
             if let Step::Diagonal { rows, .. } = step {
                 let form = Form::new(rows.len(), columns, count, n <= square);
@@ -63,7 +64,7 @@ impl Needs {
             result = temporary(b)?.span()?.next_multiple_of(4);
             for step in [false, true].into_iter().flat_map(|backward| plan::solve(n, square, backward)) {
                 if let Step::Update { rows, from, .. } = step {
-                    sums = sums.max(gemm_scratch_len::<T>(from.len(), rows_of(b, rows.len())?));
+                    sums = sums.max(scratch_len::<T>(from.len(), rows_of(b, rows.len())?));
                 }
             }
         }
@@ -131,7 +132,7 @@ pub(crate) fn system<T: TriangleElement>(
                 let known = part(Batch::new(result.view(), layout)?, from.clone(), 0..columns)?;
                 let right = part_mut(b, rows.clone(), 0..columns)?;
                 let beta = if first { alpha } else { T::ONE };
-                gemm(stream, -T::ONE, of.part(rows, from)?, known, beta, right, sums.reborrow())?;
+                multiply(stream, -T::ONE, of.part(rows, from)?, known, beta, right, sums.reborrow())?;
             }
         }
     }

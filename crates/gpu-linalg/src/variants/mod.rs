@@ -13,10 +13,10 @@ mod tiles;
 
 pub use launch::VariantElement;
 pub use steps::{TensorStep, gemm_step};
-pub use systems::{trsm_square, trsm_square_scratch_len};
+pub use systems::{trsm_square, trsm_square_scratch};
 pub use tensor::{
-    TensorVariant, gemm_i8, gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tensor_with,
-    gemm_tf32, gemm_tf32_scratch_len, gemm_tf32_with,
+    TensorVariant, gemm_i8, gemm_i8_scratch, gemm_tensor, gemm_tensor_scratch, gemm_tensor_with, gemm_tf32,
+    gemm_tf32_scratch, gemm_tf32_with,
 };
 pub use tiles::gemm_tiles;
 

@@ -1,8 +1,8 @@
 //! Triangular systems by a launch of choice: what [`trsm()`](crate::trsm)'s plan chooses between.
 
-use gpu_core::{Stream, ViewMut};
+use gpu_core::{Scratch, ScratchSize, Stream, ViewMut};
 
-use crate::api::{self, Diagonal, Side, Triangle};
+use crate::api::{self, Diagonal, Side, Triangle, elements, lend};
 use crate::error::Error;
 use crate::level3::{OnLeft, TriangleElement, square};
 use crate::matrix::{Batch, BatchLayout, BatchMut};
@@ -12,18 +12,18 @@ use crate::plan::level3::{self as plan, Form};
 /// many right-hand sides if they are `wide` and else for few.
 ///
 /// # Errors
-/// As there, with the scratch memory that [`trsm_square_scratch_len`] says.
+/// As there, with the scratch memory that [`trsm_square_scratch`] says.
 ///
 /// ```
-/// use gpu_linalg::variants::{trsm_square, trsm_square_scratch_len};
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle};
+/// use gpu_linalg::variants::trsm_square;
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[2.0, 0.0, 1.0, 4.0])?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// for wide in [false, true] {
 ///     let (mut b, mut info) = (device.upload(&[2.0, 9.0])?, device.alloc(1)?);
 ///     let layout = Layout::row_major(2, 1)?;
-///     let mut scratch = device.alloc(trsm_square_scratch_len::<f64>(wide, layout)?)?;
+///     let mut scratch = Scratch::new(&device.default_stream());
 ///     let x = MatrixMut::new(&mut b, layout)?;
 ///     trsm_square(&device.default_stream(), wide, Triangle::Lower, 1.0, a, x, &mut info, &mut scratch)?;
 ///     assert_eq!(b.to_vec()?, [1.0, 2.0]);
@@ -31,7 +31,7 @@ use crate::plan::level3::{self as plan, Form};
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 #[expect(clippy::too_many_arguments, reason = "those of the system")]
-pub fn trsm_square<'a, 'b, 'i, 's, T: TriangleElement>(
+pub fn trsm_square<'a, 'b, 'i, T: TriangleElement>(
     stream: &Stream,
     wide: bool,
     triangle: Triangle,
@@ -39,25 +39,29 @@ pub fn trsm_square<'a, 'b, 'i, 's, T: TriangleElement>(
     a: impl Into<Batch<'a, T>>,
     b: impl Into<BatchMut<'b, T>>,
     info: impl Into<ViewMut<'i, u32>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (a, mut b, info, mut scratch) = (a.into(), b.into(), info.into(), scratch.into());
-    let expected = trsm_square_scratch_len::<T>(wide, b.layout())?;
-    api::expect_system(stream, Side::Left, a, &mut b, (&info, &scratch), expected)?;
-    if b.layout().is_empty() {
-        return Ok(stream.memset(info, u8::MAX)?);
-    }
-    stream.memset(scratch.reborrow(), 0)?;
-    let of = OnLeft::new(Side::Left, triangle, a);
-    square(stream, form(wide), (&of, Diagonal::Stored), alpha, &mut b, (scratch, info))
+    let (a, mut b, info) = (a.into(), b.into(), info.into());
+    api::expect_system(stream, Side::Left, a, &mut b, &info)?;
+    lend(stream, scratch, ("triangular system", words::<T>(wide, b.layout())?), |mut words| {
+        if b.layout().is_empty() {
+            return Ok(stream.memset(info, u8::MAX)?);
+        }
+        stream.memset(words.reborrow(), 0)?;
+        let of = OnLeft::new(Side::Left, triangle, a);
+        square(stream, form(wide), (&of, Diagonal::Stored), alpha, &mut b, (words, info))
+    })
 }
 
-/// Elements of scratch memory that [`trsm_square`] needs for right-hand sides of this layout.
+/// Scratch memory of [`trsm_square`] for right-hand sides of this layout.
 ///
 /// # Errors
-/// [`Error::Device`] where they are not a `usize`.
-pub fn trsm_square_scratch_len<T>(wide: bool, b: impl Into<BatchLayout>) -> Result<usize, Error> {
-    let BatchLayout { matrix, count, stride } = b.into();
+/// [`Error::Device`] where its elements are not a `usize`.
+pub fn trsm_square_scratch<T>(wide: bool, b: impl Into<BatchLayout>) -> Result<ScratchSize, Error> {
+    Ok(elements::<T>(words::<T>(wide, b.into())?))
+}
+
+fn words<T>(wide: bool, BatchLayout { matrix, count, stride }: BatchLayout) -> Result<usize, Error> {
     let (rows, columns) = matrix.shape();
     let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count, stride });
     plan::words::<T>(form(wide), rows, columns, count).ok_or_else(too_large)

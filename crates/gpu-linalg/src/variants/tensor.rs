@@ -1,8 +1,8 @@
 //! The kernels of products on the tensor cores, by name.
 
-use gpu_core::{Stream, ViewMut};
+use gpu_core::{Scratch, ScratchSize, Stream};
 
-use crate::api;
+use crate::api::{self, elements};
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
 use crate::plan::tensor::Choice;
@@ -37,15 +37,15 @@ impl TensorVariant {
         [Self::Lanes, Self::Narrow, Self::Wide, Self::Cluster, Self::Thin, Self::Packed];
 }
 
-/// [`gemm_tensor`](crate::gemm_tensor) by the kernel of choice; on the CPU they are all the same. `scratch` has at
-/// least [`gemm_tensor_scratch_len`] elements.
+/// [`gemm_tensor`](crate::gemm_tensor) by the kernel of choice; on the CPU they are all the same. `scratch` grows to
+/// [`gemm_tensor_scratch`].
 ///
 /// # Errors
 /// As there, and [`Error::Unaligned`] of matrices that the copy engine does not take.
 ///
 /// ```
-/// use gpu_linalg::variants::{TensorVariant, gemm_tensor, gemm_tensor_scratch_len};
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, bf16};
+/// use gpu_linalg::variants::{TensorVariant, gemm_tensor};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, bf16};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0; 8 * 16].map(bf16::from_f32))?;
 /// let a = Matrix::new(&a, Layout::row_major(8, 16)?)?;
@@ -53,15 +53,14 @@ impl TensorVariant {
 /// for variant in TensorVariant::ALL {
 ///     let mut c = device.upload(&[f32::NAN; 64])?;
 ///     let product = MatrixMut::new(&mut c, Layout::row_major(8, 8)?)?;
-///     let len = gemm_tensor_scratch_len::<bf16>(variant, a, a.transposed(), product.layout());
-///     let mut scratch = device.alloc(len)?;
+///     let mut scratch = Scratch::new(&device.default_stream());
 ///     gemm_tensor::<bf16, f32>(&stream, variant, 1.0, a, a.transposed(), 0.0, product, &mut scratch)?;
 ///     assert_eq!(c.to_vec()?, [16.0; 64]);
 /// }
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 #[expect(clippy::too_many_arguments, reason = "those of the product")]
-pub fn gemm_tensor<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
+pub fn gemm_tensor<'a, 'b, 'c, T: TensorElement, C: TensorOutput<T>>(
     stream: &Stream,
     variant: TensorVariant,
     alpha: f32,
@@ -69,7 +68,7 @@ pub fn gemm_tensor<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
     b: impl Into<Batch<'b, T>>,
     beta: f32,
     c: impl Into<BatchMut<'c, C>>,
-    scratch: impl Into<ViewMut<'s, f32>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     gemm_tensor_with(stream, variant, alpha, a, b, beta, c, &Epilogue::new(), scratch)
 }
@@ -79,7 +78,7 @@ pub fn gemm_tensor<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
 /// # Errors
 /// As both.
 #[expect(clippy::too_many_arguments, reason = "those of the product")]
-pub fn gemm_tensor_with<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
+pub fn gemm_tensor_with<'a, 'b, 'c, T: TensorElement, C: TensorOutput<T>>(
     stream: &Stream,
     variant: TensorVariant,
     alpha: f32,
@@ -88,29 +87,31 @@ pub fn gemm_tensor_with<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
     beta: f32,
     c: impl Into<BatchMut<'c, C>>,
     epilogue: &Epilogue<'_>,
-    scratch: impl Into<ViewMut<'s, f32>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (factors, choice) = ((a.into(), b.into()), Choice::of(Some(variant)));
-    api::tensor::gemm_tensor_by(stream, choice, alpha, factors, beta, c.into(), *epilogue, scratch.into())
+    api::tensor::gemm_tensor_by(stream, choice, alpha, factors, beta, c.into(), *epilogue, scratch)
 }
 
-/// Elements of scratch memory that [`gemm_tensor`] needs by the kernel of choice.
-pub fn gemm_tensor_scratch_len<'a, 'b, T: TensorElement>(
+/// Scratch memory of [`gemm_tensor`] by the kernel of choice.
+pub fn gemm_tensor_scratch<'a, 'b, T: TensorElement>(
     variant: TensorVariant,
     a: impl Into<Batch<'a, T>>,
     b: impl Into<Batch<'b, T>>,
     c: impl Into<BatchLayout>,
-) -> usize {
-    api::tensor::needed(Choice::of(Some(variant)), (a.into(), b.into()), c.into()).unwrap_or(0)
+) -> ScratchSize {
+    elements::<f32>(
+        api::tensor::needed(Choice::of(Some(variant)), (a.into(), b.into()), c.into()).unwrap_or(0),
+    )
 }
 
-/// [`gemm_tf32`](crate::gemm_tf32) by the kernel of choice; on the CPU they are all the same. `scratch` has at least
-/// [`gemm_tf32_scratch_len`] elements. Factors are copied for each kernel but [`TensorVariant::Thin`].
+/// [`gemm_tf32`](crate::gemm_tf32) by the kernel of choice; on the CPU they are all the same. `scratch` grows to
+/// [`gemm_tf32_scratch`]. Factors are copied for each kernel but [`TensorVariant::Thin`].
 ///
 /// # Errors
 /// As there.
 #[expect(clippy::too_many_arguments, reason = "those of the product")]
-pub fn gemm_tf32<'a, 'b, 'c, 's>(
+pub fn gemm_tf32<'a, 'b, 'c>(
     stream: &Stream,
     variant: TensorVariant,
     alpha: f32,
@@ -118,7 +119,7 @@ pub fn gemm_tf32<'a, 'b, 'c, 's>(
     b: impl Into<Batch<'b, f32>>,
     beta: f32,
     c: impl Into<BatchMut<'c, f32>>,
-    scratch: impl Into<ViewMut<'s, f32>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     gemm_tf32_with(stream, variant, alpha, a, b, beta, c, &Epilogue::new(), scratch)
 }
@@ -128,7 +129,7 @@ pub fn gemm_tf32<'a, 'b, 'c, 's>(
 /// # Errors
 /// As both.
 #[expect(clippy::too_many_arguments, reason = "those of the product")]
-pub fn gemm_tf32_with<'a, 'b, 'c, 's>(
+pub fn gemm_tf32_with<'a, 'b, 'c>(
     stream: &Stream,
     variant: TensorVariant,
     alpha: f32,
@@ -137,31 +138,30 @@ pub fn gemm_tf32_with<'a, 'b, 'c, 's>(
     beta: f32,
     c: impl Into<BatchMut<'c, f32>>,
     epilogue: &Epilogue<'_>,
-    scratch: impl Into<ViewMut<'s, f32>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (factors, choice) = ((a.into(), b.into()), Choice::tf32(Some(variant)));
-    api::tensor::gemm_tf32_by(stream, choice, alpha, factors, beta, c.into(), *epilogue, scratch.into())
+    api::tensor::gemm_tf32_by(stream, choice, alpha, factors, beta, c.into(), *epilogue, scratch)
 }
 
-/// Elements of scratch memory that [`gemm_tf32`] needs by the kernel of choice.
-pub fn gemm_tf32_scratch_len(
+/// Scratch memory of [`gemm_tf32`] by the kernel of choice.
+pub fn gemm_tf32_scratch(
     variant: TensorVariant,
     a: impl Into<BatchLayout>,
     b: impl Into<BatchLayout>,
     c: impl Into<BatchLayout>,
-) -> usize {
-    api::tensor::tf32_needed(Choice::tf32(Some(variant)), [a.into(), b.into(), c.into()])
+) -> ScratchSize {
+    elements::<f32>(api::tensor::tf32_needed(Choice::tf32(Some(variant)), [a.into(), b.into(), c.into()]))
 }
 
-/// [`gemm_i8`](crate::gemm_i8) by the kernel of choice; on the CPU they are all the same. `scratch` has at least
-/// [`gemm_i8_scratch_len`] elements. Factors that the kernels do not take are copied for each of them but
-/// [`TensorVariant::Thin`].
+/// [`gemm_i8`](crate::gemm_i8) by the kernel of choice; on the CPU they are all the same. `scratch` grows to
+/// [`gemm_i8_scratch`]. Factors that the kernels do not take are copied for each of them but [`TensorVariant::Thin`].
 ///
 /// # Errors
 /// As there, and [`Error::Unaligned`] of batches whose matrices are one and the same, which the copy engine does not
 /// take.
 #[expect(clippy::too_many_arguments, reason = "those of the product")]
-pub fn gemm_i8<'a, 'b, 'c, 's>(
+pub fn gemm_i8<'a, 'b, 'c>(
     stream: &Stream,
     variant: TensorVariant,
     alpha: i32,
@@ -169,18 +169,20 @@ pub fn gemm_i8<'a, 'b, 'c, 's>(
     b: impl Into<Batch<'b, i8>>,
     beta: i32,
     c: impl Into<BatchMut<'c, i32>>,
-    scratch: impl Into<ViewMut<'s, i32>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let choice = Choice::i8(Some(variant));
-    api::tensor::gemm_i8_by(stream, choice, alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+    api::tensor::gemm_i8_by(stream, choice, alpha, (a.into(), b.into()), beta, c.into(), scratch)
 }
 
-/// Elements of scratch memory that [`gemm_i8`] needs by the kernel of choice.
-pub fn gemm_i8_scratch_len<'a, 'b>(
+/// Scratch memory of [`gemm_i8`] by the kernel of choice.
+pub fn gemm_i8_scratch<'a, 'b>(
     variant: TensorVariant,
     a: impl Into<Batch<'a, i8>>,
     b: impl Into<Batch<'b, i8>>,
     c: impl Into<BatchLayout>,
-) -> usize {
-    api::tensor::needed(Choice::i8(Some(variant)), (a.into(), b.into()), c.into()).unwrap_or(0)
+) -> ScratchSize {
+    elements::<i32>(
+        api::tensor::needed(Choice::i8(Some(variant)), (a.into(), b.into()), c.into()).unwrap_or(0),
+    )
 }

@@ -1,8 +1,8 @@
 //! Products by a kernel of choice: what [`gemm()`](crate::gemm)'s plan chooses between.
 
-use gpu_core::{Stream, ViewMut};
+use gpu_core::{Scratch, Stream};
 
-use crate::api::{self, How, Triangle};
+use crate::api::{self, How, Triangle, lend, of_kernels};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::matrix::{Batch, BatchMut};
@@ -21,21 +21,21 @@ use crate::plan::gemm::{Kernel, scratch_len_of_part};
 /// ```
 /// use gpu_linalg::plan::gemm::Kernel;
 /// use gpu_linalg::variants::gemm_tiles;
-/// use gpu_linalg::{Layout, Matrix, MatrixMut};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0f32; 9])?;
 /// let a = Matrix::new(&a, Layout::row_major(3, 3)?)?;
 /// for &kernel in Kernel::of(4, None) {
 ///     let mut c = device.upload(&[f32::NAN; 9])?;
 ///     let product = MatrixMut::new(&mut c, Layout::row_major(3, 3)?)?;
-///     let mut scratch = device.alloc(0)?;
+///     let mut scratch = Scratch::new(&device.default_stream());
 ///     gemm_tiles(&device.default_stream(), kernel, None, 2.0, a, a, 0.0, product, &mut scratch)?;
 ///     assert_eq!(c.to_vec()?, [6.0; 9]);
 /// }
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 #[expect(clippy::too_many_arguments, reason = "those of the product")]
-pub fn gemm_tiles<'a, 'b, 'c, 's, T: RealElement>(
+pub fn gemm_tiles<'a, 'b, 'c, T: RealElement>(
     stream: &Stream,
     kernel: Kernel,
     triangle: Option<Triangle>,
@@ -44,19 +44,21 @@ pub fn gemm_tiles<'a, 'b, 'c, 's, T: RealElement>(
     b: impl Into<Batch<'b, T>>,
     beta: T,
     c: impl Into<BatchMut<'c, T>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (a, b, mut c, scratch) = (a.into(), b.into(), c.into(), scratch.into());
+    let (a, b, mut c) = (a.into(), b.into(), c.into());
     let (layout, k) = (c.layout(), a.layout().matrix.columns());
     let ((rows, columns), half) = (layout.matrix.shape(), triangle.is_some());
     if half && rows != columns {
         return Err(Error::NotSquare { rows, columns });
     }
-    let expected = scratch_len_of_part::<T>(k, layout, half);
-    api::expect_product(stream, a, b, &mut c, (&scratch, expected))?;
-    if layout.is_empty() {
-        return Ok(());
-    }
-    let how = How { kernel: Some(kernel), triangle, ..How::default() };
-    api::product(stream, how, alpha, a, b, beta, c, scratch)
+    api::expect_product(stream, a, b, &mut c)?;
+    let len = of_kernels(stream, scratch_len_of_part::<T>(k, layout, half));
+    lend(stream, scratch, ("product", len), |room| {
+        if layout.is_empty() {
+            return Ok(());
+        }
+        let how = How { kernel: Some(kernel), triangle, ..How::default() };
+        api::product(stream, how, alpha, a, b, beta, c, room)
+    })
 }

@@ -1,15 +1,15 @@
 //! What is done to blocks on a device: by this crate's products, or by the textbook's kernels.
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, Stream, View, ViewMut};
 
 use super::launch::{self, CholeskyElement};
-use crate::api::{copy, gemm, gemm_scratch_len};
+use crate::api::{copy, gemm};
 use crate::error::Error;
 use crate::matrix::{Layout, Matrix, MatrixMut};
 
 /// Memory that calls need for themselves.
 pub(super) struct Workspace<T: CholeskyElement> {
-    scratch: Buffer<T>,
+    scratch: Scratch,
     /// Copies of two blocks, the transposed of one, and a product: of the textbook's kernels.
     blocks: Option<[Buffer<T>; 4]>,
 }
@@ -52,7 +52,7 @@ impl<T: CholeskyElement> Workspace<T> {
                 Some([block()?, block()?, block()?, block()?])
             }
         };
-        Ok(Self { scratch: device.alloc(0)?, blocks })
+        Ok(Self { scratch: Scratch::new(stream), blocks })
     }
 
     /// `target = target - left · aboveᵀ`; the target has no gaps.
@@ -67,10 +67,6 @@ impl<T: CholeskyElement> Workspace<T> {
         let (rows, columns) = (left.rows, above.rows);
         let Some([left_copy, above_copy, transposed, product]) = &mut self.blocks else {
             let layout = Layout::row_major(rows, columns)?;
-            let needed = gemm_scratch_len::<T>(left.columns, layout);
-            if self.scratch.len() < needed {
-                self.scratch = stream.device().alloc(needed)?;
-            }
             let (left, above) = (left.of(memory)?, above.of(memory)?.transposed());
             let target = MatrixMut::new(target, layout)?;
             return gemm(stream, -T::ONE, left, above, T::ONE, target, &mut self.scratch);
