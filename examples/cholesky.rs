@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
-use gpu_core::{Buffer, Device, Kind, Stream};
+use gpu_core::{Buffer, Device, Kind, Scratch, Stream};
 use gpu_examples::chart::{Curve, curves, paper};
 use gpu_examples::model::{Model, gpu_or_model};
 use gpu_examples::table::Table;
@@ -25,8 +25,7 @@ use gpu_linalg::variants::cholesky::{
     Calls, CholeskyElement, CholeskyVariant, cholesky, generate, rows_of_share, structured_rows,
 };
 use gpu_linalg::{
-    BlockSkyline, FactorElement, Layout, MatrixMut, Triangle, expect_positive_definite, potrf,
-    potrf_scratch_len, potrf_skyline,
+    BlockSkyline, FactorElement, Layout, MatrixMut, Triangle, expect_positive_definite, potrf, potrf_skyline,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -286,14 +285,14 @@ fn measure<T: Number>(
         bar.set_message(format!("{name}, {n} rows, {:.0} % of the blocks", skyline.share() * 100.0));
         bar.tick();
         if is_wanted(name) {
-            let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len::<T>())?);
-            let mut room = device.alloc(potrf_scratch_len::<T>(n, 1)?)?;
+            let (mut info, mut scratch) = (device.alloc(1)?, None);
             let (kernel, total, factor) = fast(device, &a, runs, |stream, buffer| {
+                let scratch = scratch.get_or_insert_with(|| Scratch::new(stream));
                 let matrix = MatrixMut::new(buffer, layout)?;
                 if name == FAST {
-                    potrf_skyline(stream, triangle, &skyline, matrix, &mut info, &mut scratch)
+                    potrf_skyline(stream, triangle, &skyline, matrix, &mut info, scratch)
                 } else {
-                    potrf(stream, triangle, matrix, &mut info, &mut room)
+                    potrf(stream, triangle, matrix, &mut info, scratch)
                 }
             })?;
             expect_positive_definite(&info)?;

@@ -19,16 +19,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
-use gpu_core::{Buffer, Device, Kind, Stream};
+use gpu_core::{Buffer, Device, Kind, Scratch, Stream};
 use gpu_examples::chart::{Curve, curves_over, paper};
 use gpu_examples::model::{Case as Predicted, Model, gpu_or_model};
 use gpu_examples::predicted::Subject;
 use gpu_examples::table::Table;
 use gpu_examples::{exit_code, timing};
 use gpu_linalg::variants::{self, GemmVariant, TensorStep, TensorVariant};
-use gpu_linalg::{
-    Layout, Matrix, MatrixMut, bf16, gemm, gemm_scratch_len, gemm_tensor, gemm_tensor_scratch_len,
-};
+use gpu_linalg::{Layout, Matrix, MatrixMut, bf16, gemm, gemm_tensor};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -259,7 +257,7 @@ impl<'a> Case<'a> {
         let &Self { device, n, layout, .. } = self;
         let stream = device.stream()?;
         let mut c = device.upload(&vec![f32::NAN; n * n])?;
-        let mut scratch = device.alloc(self.scratch_len(step)?)?;
+        let mut scratch = Scratch::new(&stream);
         let mut enqueue =
             |stream: &Stream| self.enqueue(step, stream, MatrixMut::new(&mut c, layout)?, &mut scratch);
         enqueue(&stream)?;
@@ -281,22 +279,12 @@ impl<'a> Case<'a> {
         Ok([Matrix::new(a, self.layout)?, Matrix::new(b, self.layout)?])
     }
 
-    fn scratch_len(&self, step: Step) -> Result<usize, gpu_linalg::Error> {
-        let [a, b] = self.halves()?;
-        Ok(match step {
-            Step::Textbook(_) | Step::First(_) => 0,
-            Step::Fast => gemm_scratch_len::<f32>(self.n, self.layout),
-            Step::Tensor(variant) => variants::gemm_tensor_scratch_len(variant, a, b, self.layout),
-            Step::FastTensor => gemm_tensor_scratch_len(a, b, self.layout),
-        })
-    }
-
     fn enqueue(
         &self,
         step: Step,
         stream: &Stream,
         c: MatrixMut<'_, f32>,
-        scratch: &mut Buffer<f32>,
+        scratch: &mut Scratch,
     ) -> Result<(), gpu_linalg::Error> {
         let [wide_a, wide_b] = &self.wide;
         let [a, b] = self.halves()?;

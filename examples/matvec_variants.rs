@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
-use gpu_core::{Device, Kind, Stream};
+use gpu_core::{Device, Kind, Scratch, Stream};
 use gpu_examples::chart::{Curve, curves, paper};
 use gpu_examples::model::{Asked, Case, Model, gpu_or_model};
 use gpu_examples::products::{Number, WAYS, Way, element};
@@ -192,9 +192,8 @@ fn predicted<T: Number>(
     let mut cases = Vec::new();
     for way in WAYS {
         let fast = way == Way::Fast;
-        let scratch_len =
-            T::fast_scratch_len(Layout::row_major(rows as usize, columns as usize)?).transpose()?;
-        if fast && (scratch_len.is_none() || threads != USUAL) {
+        let size = T::fast_scratch(Layout::row_major(rows as usize, columns as usize)?).transpose()?;
+        if fast && (size.is_none() || threads != USUAL) {
             continue;
         }
         let of_block = (!fast).then_some(threads);
@@ -227,10 +226,11 @@ fn predicted<T: Number>(
                 }
                 Way::Fast => {
                     let layout = Layout::row_major(m, columns as usize)?;
-                    let len = T::fast_scratch_len(layout).transpose()?.unwrap_or(0);
-                    let mut scratch = device.zeroed::<T>(len)?;
+                    // Zeros, as where some of the blocks are simulated not all write their part of it.
+                    let size = T::fast_scratch(layout).transpose()?.unwrap_or_default();
+                    let mut scratch = Scratch::from_buffer(&stream, device.zeroed(size.words())?)?;
                     let matrix = Matrix::new(&a, layout)?;
-                    T::fast(&stream, matrix, x.view(), y.view_mut(), scratch.view_mut())?;
+                    T::fast(&stream, matrix, x.view(), y.view_mut(), &mut scratch)?;
                 }
             }
             Ok(())
@@ -266,8 +266,7 @@ fn measure<T: Number>(
     let stream = device.stream()?;
     let (mut a_device, mut x_device) = (device.upload(&a)?, device.upload(&x)?);
     let mut y_device = device.zeroed::<T>(m)?;
-    let scratch_len = T::fast_scratch_len(layout).transpose()?;
-    let mut scratch = device.zeroed::<T>(scratch_len.unwrap_or(0))?;
+    let mut scratch = Scratch::new(&stream);
 
     // ---- copies, the same for all variants
     let mut result = vec![T::whole(0); m];
@@ -287,7 +286,7 @@ fn measure<T: Number>(
     let mut lines = Vec::new();
     for way in WAYS {
         // It chooses its threads itself.
-        if way == Way::Fast && (scratch_len.is_none() || threads != USUAL) {
+        if way == Way::Fast && (T::fast_scratch(layout).is_none() || threads != USUAL) {
             continue;
         }
         let mut enqueue = || match way {
@@ -298,7 +297,7 @@ fn measure<T: Number>(
             }
             Way::Fast => {
                 let matrix = Matrix::new(&a_device, layout)?;
-                T::fast(&stream, matrix, x_device.view(), y_device.view_mut(), scratch.view_mut())
+                T::fast(&stream, matrix, x_device.view(), y_device.view_mut(), &mut scratch)
             }
         };
         enqueue()?;

@@ -144,13 +144,12 @@ fn gemm(criterion: &mut Criterion) {
                 });
             });
         }
-        let mut scratch = vec![0.0f32; gpu_linalg::gemm_scratch_len::<f32>(side, layout)];
+        let mut scratch = gpu_linalg::Scratch::new(&stream);
         group.bench_function(BenchmarkId::new("device", side), |b| {
             b.iter(|| {
                 let factor = gpu_linalg::Matrix::new(black_box(&values), layout).expect("it fits");
                 let product = MatrixMut::new(black_box(&mut output[..]), layout).expect("it fits");
-                let scratch = &mut scratch[..];
-                gpu_linalg::gemm(&stream, 1.0, factor, factor, 0.0, product, scratch)
+                gpu_linalg::gemm(&stream, 1.0, factor, factor, 0.0, product, &mut scratch)
                     .expect("the shapes agree");
             });
         });

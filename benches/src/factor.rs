@@ -3,10 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use gpu_core::{Buffer, Device};
+use gpu_core::{Buffer, Device, Scratch};
 use gpu_linalg::{
-    Batch, BatchLayout, BatchMut, FactorElement, Layout, Triangle, expect_positive_definite, potrf,
-    potrf_scratch_len, potrs, potrs_scratch_len,
+    Batch, BatchLayout, BatchMut, FactorElement, Layout, Triangle, expect_positive_definite, potrf, potrs,
 };
 
 use crate::data::{self, Element};
@@ -185,7 +184,7 @@ fn of_type<T: Element + FactorElement + Into<f64> + From<f32>>(
     let fresh = device.upload(&host)?;
     let mut a = device.upload(&host)?;
     let mut info = device.alloc::<u32>(count)?;
-    let mut scratch = device.alloc::<T>(potrf_scratch_len::<T>(n, count)?)?;
+    let mut scratch = Scratch::new(&stream);
     let mut factor = |a: &mut Buffer<T>| -> Result<(), Error> {
         let matrices = BatchMut::new(a, layout)?;
         Ok(potrf(&stream, triangle, matrices, &mut info, &mut scratch)?)
@@ -211,7 +210,6 @@ fn of_type<T: Element + FactorElement + Into<f64> + From<f32>>(
     let right = Layout::column_major(n, columns)?;
     let right = BatchLayout::new(right, count, right.span())?;
     let mut b = device.upload(&data::values::<T>(right.span()?))?;
-    let mut scratch = device.alloc::<T>(potrs_scratch_len::<T>(n, right)?)?;
     let l = Batch::new(&a, layout)?;
     batch_median(&stream, || -> Result<(), Error> {
         let right = BatchMut::new(&mut b, right)?;

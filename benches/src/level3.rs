@@ -2,13 +2,10 @@
 
 use std::fmt;
 
-use gpu_core::{Device, Stream};
+use gpu_core::{Device, Scratch, Stream};
 use gpu_linalg::plan::gemm::Kernel;
 use gpu_linalg::variants::gemm_tiles;
-use gpu_linalg::{
-    Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, TriangleElement, syrk, syrk_scratch_len, trsm,
-    trsm_scratch_len,
-};
+use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, TriangleElement, syrk, trsm};
 
 use crate::data;
 use crate::error::Error;
@@ -159,7 +156,7 @@ fn solve<T: TriangleElement + From<f32> + Into<f64>>(
     let start: Vec<T> = (0..of_b.span()).map(|at| T::from(value(at))).collect();
     let mut b = device.upload(&start)?;
     let mut info = device.alloc::<u32>(1)?;
-    let mut scratch = device.alloc::<T>(trsm_scratch_len::<T>(side, of_b)?)?;
+    let mut scratch = Scratch::new(stream);
     let a = Matrix::new(&a, of_a)?;
     let mut launch = || -> Result<(), Error> {
         let b = MatrixMut::new(&mut b, of_b)?;
@@ -212,7 +209,7 @@ fn update<T: TriangleElement + From<f32> + Into<f64>>(
     let host: Vec<T> = (0..of_a.span()).map(|at| T::from(value(at))).collect();
     let a = device.upload(&host)?;
     let mut c = device.zeroed::<T>(of_c.span())?;
-    let mut scratch = device.alloc::<T>(syrk_scratch_len::<T>(k, of_c))?;
+    let mut scratch = Scratch::new(stream);
     let a = Matrix::new(&a, of_a)?;
     let ms = match kernel {
         None => batch_median(stream, || -> Result<(), Error> {

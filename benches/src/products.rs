@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use gpu_core::{Buffer, Device, Stream};
+use gpu_core::{Buffer, Device, Scratch, Stream};
 use gpu_linalg::plan::gemm::{AsVector, Kernel, Split};
 use gpu_linalg::variants::gemm_tiles;
-use gpu_linalg::{Layout, Matrix, MatrixMut, RealElement, gemm, gemm_scratch_len, gemv, gemv_scratch_len};
+use gpu_linalg::{Layout, Matrix, MatrixMut, RealElement, gemm, gemv};
 
 use crate::data::{self, Element};
 use crate::error::Error;
@@ -313,7 +313,7 @@ fn of_type<T: Element + RealElement + Into<f64>>(
     let a = Matrix::new(pool.memory.slice(..m * k), of_a)?;
     if shape.op == Op::Gemv {
         let mut y = device.zeroed::<T>(m)?;
-        let mut scratch = device.alloc::<T>(gemv_scratch_len::<T>(of_a)?)?;
+        let mut scratch = Scratch::new(stream);
         let x = pool.memory.slice(..k);
         return batch_median(stream, || gemv(stream, T::ONE, a, x, T::ZERO, &mut y, &mut scratch));
     }
@@ -321,7 +321,7 @@ fn of_type<T: Element + RealElement + Into<f64>>(
     let b = Matrix::new(pool.memory.slice(..k * n), of_b)?;
     let of_c = Layout::row_major(m, n)?;
     let mut c = device.zeroed::<T>(m * n)?;
-    let mut scratch = device.alloc::<T>(gemm_scratch_len::<T>(k, of_c))?;
+    let mut scratch = Scratch::new(stream);
     let ms = match kernel {
         None => batch_median(stream, || -> Result<(), Error> {
             let c = MatrixMut::new(&mut c, of_c)?;

@@ -4,11 +4,10 @@
 //! like anything else: so matrices that fill a device's memory need none on the host, and a serial recurrence knows
 //! their factor.
 
-use gpu_core::{Buffer, Device, Stream};
+use gpu_core::{Buffer, Device, Scratch, Stream};
 use gpu_linalg::variants::cholesky::rows_of_share;
 use gpu_linalg::{
-    BlockSkyline, FactorElement, Layout, MatrixMut, Triangle, expect_positive_definite, potrf,
-    potrf_scratch_len, potrf_skyline,
+    BlockSkyline, FactorElement, Layout, MatrixMut, Triangle, expect_positive_definite, potrf, potrf_skyline,
 };
 
 use crate::error::Error;
@@ -58,14 +57,12 @@ where
     let mut a = device.zeroed::<T>(n * n)?;
     let mut info = device.alloc(1)?;
 
-    let mut scratch = device.alloc(skyline.scratch_len::<T>())?;
+    let mut scratch = Scratch::new(&stream);
     let band_ms = timed(&stream, &mut a, n, |stream, a| {
         let matrix = MatrixMut::new(a, layout)?;
         Ok(potrf_skyline(stream, Triangle::Lower, &skyline, matrix, &mut info, &mut scratch)?)
     })?;
     expect_positive_definite(&info)?;
-    drop(scratch);
-    let mut scratch = device.alloc(potrf_scratch_len::<T>(n, 1)?)?;
     let whole_ms = timed(&stream, &mut a, n, |stream, a| {
         Ok(potrf(stream, Triangle::Lower, MatrixMut::new(a, layout)?, &mut info, &mut scratch)?)
     })?;

@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use gpu_core::{Buffer, Device, Element, Stream, ViewMut};
+use gpu_core::{Buffer, Device, Element, Scratch, ScratchSize, Stream};
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
     Activation, Batch, BatchLayout, BatchMut, Epilogue, Layout, TensorElement, TensorOutput, bf16, f16,
-    gemm_i8, gemm_i8_scratch_len, gemm_tensor_scratch_len, gemm_tensor_with, gemm_tf32_scratch_len,
-    gemm_tf32_with,
+    gemm_i8, gemm_i8_scratch, gemm_tensor_scratch, gemm_tensor_with, gemm_tf32_scratch, gemm_tf32_with,
 };
 
 use crate::error::Error;
@@ -182,18 +181,18 @@ fn of_type<T: TensorElement, C: TensorOutput<T>>(
     is_checked: bool,
     convert: impl Fn(f32) -> T,
 ) -> Result<f64, Error> {
-    let scratch_len = |a: Batch<'_, T>, b: Batch<'_, T>, c| match variant {
-        None => gemm_tensor_scratch_len(a, b, c),
-        Some(variant) => variants::gemm_tensor_scratch_len(variant, a, b, c),
+    let size = |a: Batch<'_, T>, b: Batch<'_, T>, c| match variant {
+        None => gemm_tensor_scratch(a, b, c),
+        Some(variant) => variants::gemm_tensor_scratch(variant, a, b, c),
     };
     let multiply =
-        |stream: &Stream, a: Batch<'_, T>, b: Batch<'_, T>, c: BatchMut<'_, C>, scratch: ViewMut<'_, f32>| {
+        |stream: &Stream, a: Batch<'_, T>, b: Batch<'_, T>, c: BatchMut<'_, C>, scratch: &mut Scratch| {
             match variant {
                 None => gemm_tensor_with(stream, 1.0, a, b, 0.0, c, epilogue, scratch),
                 Some(one) => variants::gemm_tensor_with(stream, one, 1.0, a, b, 0.0, c, epilogue, scratch),
             }
         };
-    of_product(device, shape, is_checked, convert, scratch_len, multiply, |value: C| value.widen().into())
+    of_product(device, shape, is_checked, convert, size, multiply, |value: C| value.widen().into())
 }
 
 fn of_tf32(
@@ -203,19 +202,19 @@ fn of_tf32(
     epilogue: &Epilogue<'_>,
     is_checked: bool,
 ) -> Result<f64, Error> {
-    let scratch_len = |a: Batch<'_, f32>, b: Batch<'_, f32>, c| match variant {
-        None => gemm_tf32_scratch_len(a.layout(), b.layout(), c),
-        Some(variant) => variants::gemm_tf32_scratch_len(variant, a.layout(), b.layout(), c),
+    let size = |a: Batch<'_, f32>, b: Batch<'_, f32>, c| match variant {
+        None => gemm_tf32_scratch(a.layout(), b.layout(), c),
+        Some(variant) => variants::gemm_tf32_scratch(variant, a.layout(), b.layout(), c),
     };
     let multiply = |stream: &Stream,
                     a: Batch<'_, f32>,
                     b: Batch<'_, f32>,
                     c: BatchMut<'_, f32>,
-                    scratch: ViewMut<'_, f32>| match variant {
+                    scratch: &mut Scratch| match variant {
         None => gemm_tf32_with(stream, 1.0, a, b, 0.0, c, epilogue, scratch),
         Some(one) => variants::gemm_tf32_with(stream, one, 1.0, a, b, 0.0, c, epilogue, scratch),
     };
-    of_product(device, shape, is_checked, |value| value, scratch_len, multiply, f64::from)
+    of_product(device, shape, is_checked, |value| value, size, multiply, f64::from)
 }
 
 fn of_i8(
@@ -224,19 +223,18 @@ fn of_i8(
     variant: Option<TensorVariant>,
     is_checked: bool,
 ) -> Result<f64, Error> {
-    let scratch_len = |a: Batch<'_, i8>, b: Batch<'_, i8>, c| match variant {
-        None => gemm_i8_scratch_len(a, b, c),
-        Some(variant) => variants::gemm_i8_scratch_len(variant, a, b, c),
+    let size = |a: Batch<'_, i8>, b: Batch<'_, i8>, c| match variant {
+        None => gemm_i8_scratch(a, b, c),
+        Some(variant) => variants::gemm_i8_scratch(variant, a, b, c),
     };
-    let multiply = |stream: &Stream,
-                    a: Batch<'_, i8>,
-                    b: Batch<'_, i8>,
-                    c: BatchMut<'_, i32>,
-                    scratch: ViewMut<'_, i32>| match variant {
-        None => gemm_i8(stream, 1, a, b, 0, c, scratch),
-        Some(variant) => variants::gemm_i8(stream, variant, 1, a, b, 0, c, scratch),
-    };
-    of_product(device, shape, is_checked, |value| byte(value) as i8, scratch_len, multiply, f64::from)
+    let multiply =
+        |stream: &Stream, a: Batch<'_, i8>, b: Batch<'_, i8>, c: BatchMut<'_, i32>, scratch: &mut Scratch| {
+            match variant {
+                None => gemm_i8(stream, 1, a, b, 0, c, scratch),
+                Some(variant) => variants::gemm_i8(stream, variant, 1, a, b, 0, c, scratch),
+            }
+        };
+    of_product(device, shape, is_checked, |value| byte(value) as i8, size, multiply, f64::from)
 }
 
 /// All 256 numbers, each as often.
@@ -244,18 +242,18 @@ fn byte(value: f32) -> f32 {
     (value * 128.0).floor()
 }
 
-fn of_product<T: Element, C: Element, S: Element>(
+fn of_product<T: Element, C: Element>(
     device: &Device,
     shape: &Shape,
     is_checked: bool,
     convert: impl Fn(f32) -> T,
-    scratch_len: impl Fn(Batch<'_, T>, Batch<'_, T>, BatchLayout) -> usize,
+    size: impl Fn(Batch<'_, T>, Batch<'_, T>, BatchLayout) -> ScratchSize,
     multiply: impl Fn(
         &Stream,
         Batch<'_, T>,
         Batch<'_, T>,
         BatchMut<'_, C>,
-        ViewMut<'_, S>,
+        &mut Scratch,
     ) -> Result<(), gpu_linalg::Error>,
     value: impl Fn(C) -> f64,
 ) -> Result<f64, Error> {
@@ -279,10 +277,11 @@ fn of_product<T: Element, C: Element, S: Element>(
     let mut c: Buffer<C> = device.zeroed(m * n * shape.count)?;
     let of = |layout| Batch::new(&factors, layout);
     // Zeros, as a simulator that runs some of the blocks does not write all of it.
-    let mut scratch = device.zeroed(scratch_len(of(layouts[0])?, of(layouts[1])?, layouts[2]))?;
+    let size = size(of(layouts[0])?, of(layouts[1])?, layouts[2]);
+    let mut scratch = Scratch::from_buffer(&stream, device.zeroed(size.words())?)?;
     let mut product = |c: &mut Buffer<C>| {
         let c = BatchMut::new(c, layouts[2])?;
-        multiply(&stream, of(layouts[0])?, of(layouts[1])?, c, scratch.view_mut())
+        multiply(&stream, of(layouts[0])?, of(layouts[1])?, c, &mut scratch)
     };
     let ms = batch_median(&stream, || product(&mut c))?;
     if is_checked {

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use gpu_examples::model::{Asked, Case as Predicted, Model};
 use gpu_linalg::variants::cholesky::{CholeskyVariant, cholesky, generate};
-use gpu_linalg::{BlockSkyline, Layout, MatrixMut, Triangle, potrf, potrf_scratch_len, potrf_skyline};
+use gpu_linalg::{BlockSkyline, Layout, MatrixMut, Scratch, Triangle, potrf, potrf_skyline};
 
 use super::{Case, FAST, Line, Number, Options, PREDICTED_ROWS, Type, names};
 
@@ -62,14 +62,13 @@ fn predicted<T: Number>(
                 return Ok(());
             }
             let skyline = BlockSkyline::new(device, n, side, first)?;
-            let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len::<T>())?);
-            let mut room = device.alloc(potrf_scratch_len::<T>(n, 1)?)?;
             let (stream, mut buffer) = (device.default_stream(), device.upload(&a)?);
+            let (mut info, mut scratch) = (device.alloc(1)?, Scratch::new(&stream));
             let matrix = MatrixMut::new(&mut buffer, layout)?;
             if name == FAST {
                 potrf_skyline(&stream, triangle, &skyline, matrix, &mut info, &mut scratch)?;
             } else {
-                potrf(&stream, triangle, matrix, &mut info, &mut room)?;
+                potrf(&stream, triangle, matrix, &mut info, &mut scratch)?;
             }
             Ok(stream.synchronize()?)
         })

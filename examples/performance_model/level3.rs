@@ -4,11 +4,11 @@
 use std::error::Error;
 
 use gpu_benches::level3::{Op, Shape};
-use gpu_core::Device;
+use gpu_core::{Device, Scratch};
 use gpu_examples::predicted::{Counted, side_by_side};
 use gpu_linalg::plan::gemm::{Kernel, Plan, Split, Sums};
 use gpu_linalg::variants::gemm_tiles;
-use gpu_linalg::{BatchLayout, Layout, Matrix, MatrixMut, Triangle, TriangleElement, syrk_scratch_len};
+use gpu_linalg::{BatchLayout, Layout, Matrix, MatrixMut, Triangle, TriangleElement, syrk_scratch};
 use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::Config;
@@ -119,10 +119,11 @@ fn simulate<T: TriangleElement>(
         let device = Device::simulator_with(config);
         let [of_a, of_c] = layouts(shape, k)?;
         let (a, mut c) = (device.zeroed::<T>(of_a.span())?, device.zeroed::<T>(of_c.span())?);
-        // Zeros, as not all blocks write their part of it.
-        let mut scratch = device.zeroed::<T>(syrk_scratch_len::<T>(k, of_c).max(1))?;
-        let (a, c) = (Matrix::new(&a, of_a)?, MatrixMut::new(&mut c, of_c)?);
         let stream = device.default_stream();
+        // Zeros, as not all blocks write their part of it.
+        let size = syrk_scratch::<T>(k, of_c);
+        let mut scratch = Scratch::from_buffer(&stream, device.zeroed(size.words())?)?;
+        let (a, c) = (Matrix::new(&a, of_a)?, MatrixMut::new(&mut c, of_c)?);
         gemm_tiles(&stream, kernel, Some(triangle), T::ONE, a, a.transposed(), T::ZERO, c, &mut scratch)?;
         Ok(device)
     };

@@ -7,11 +7,11 @@
 use std::error::Error;
 
 use gpu_benches::suite::{Case, Shape, Type};
-use gpu_core::Device;
+use gpu_core::{Device, Scratch};
 use gpu_examples::predicted::side_by_side;
 use gpu_linalg::plan::gemm::{Kernel, Plan, Split, Sums};
 use gpu_linalg::variants::gemm_tiles;
-use gpu_linalg::{BatchLayout, Layout, Matrix, MatrixMut, RealElement, gemm, gemm_scratch_len};
+use gpu_linalg::{BatchLayout, Layout, Matrix, MatrixMut, RealElement, gemm, gemm_scratch};
 use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::Config;
@@ -239,10 +239,12 @@ fn simulate<T: RealElement>(
         let [left, right, output] = product.layouts()?;
         let (a, b) = (device.zeroed::<T>(left.span())?, device.zeroed::<T>(right.span())?);
         let mut c = device.zeroed::<T>(output.span())?;
+        let stream = device.default_stream();
         // Zeros, as not all blocks write their part of it.
-        let mut scratch = device.zeroed::<T>(gemm_scratch_len::<T>(k, BatchLayout::from(output)).max(1))?;
+        let size = gemm_scratch::<T>(k, output);
+        let mut scratch = Scratch::from_buffer(&stream, device.zeroed(size.words())?)?;
         let (a, b) = (Matrix::new(&a, left)?, Matrix::new(&b, right)?);
-        let (c, stream) = (MatrixMut::new(&mut c, output)?, device.default_stream());
+        let c = MatrixMut::new(&mut c, output)?;
         match kernel {
             None => gemm(&stream, T::ONE, a, b, beta, c, &mut scratch)?,
             Some(kernel) => gemm_tiles(&stream, kernel, None, T::ONE, a, b, beta, c, &mut scratch)?,

@@ -8,7 +8,7 @@ use std::fmt;
 
 use gpu_benches::factor::{Op, Shape};
 use gpu_benches::skyline::measure;
-use gpu_core::Device;
+use gpu_core::{Device, Scratch};
 use gpu_examples::predicted::Counted;
 use gpu_linalg::plan::factor::STEP;
 use gpu_linalg::variants::cholesky::rows_of_share;
@@ -131,8 +131,8 @@ fn simulate<T: FactorElement>(n: usize, counting: &Counting) -> Result<Vec<Count
         (0..n).for_each(|at| host[layout.index(at, at)] = T::ONE);
         let (mut a, mut info) = (device.upload(&host)?, device.alloc(1)?);
         let skyline = BlockSkyline::new(&device, n, SIDE, &vec![0; n.div_ceil(SIDE)])?;
-        let mut scratch = device.alloc(skyline.scratch_len::<T>())?;
         let (stream, matrix) = (device.default_stream(), MatrixMut::new(&mut a, layout)?);
+        let mut scratch = Scratch::new(&stream);
         potrf_skyline(&stream, Triangle::Lower, &skyline, matrix, &mut info, &mut scratch)?;
         Ok(device)
     };

@@ -28,13 +28,11 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 use gpu_benches::{factor, level3};
-use gpu_core::Device;
+use gpu_core::{Device, Scratch};
 use gpu_examples::predicted::{Counted, side_by_side};
 use gpu_linalg::plan::level3::{Form, Step, solve, solve_square};
-use gpu_linalg::variants::{trsm_square, trsm_square_scratch_len};
-use gpu_linalg::{
-    Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, TriangleElement, trsm, trsm_scratch_len,
-};
+use gpu_linalg::variants::trsm_square;
+use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, TriangleElement, trsm};
 use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, combined, scale, simulated};
 
@@ -152,7 +150,7 @@ fn few<T: TriangleElement>(system: System, counting: &Counting) -> Result<Counte
         let [of_a, of_b] = system.layouts(system.n, columns)?;
         let (a, mut b) = (device.upload(&ones::<T>(of_a))?, device.zeroed::<T>(of_b.span())?);
         let (mut info, stream) = (device.alloc(1)?, device.default_stream());
-        let mut scratch = device.alloc(trsm_scratch_len::<T>(Side::Left, of_b)?)?;
+        let mut scratch = Scratch::new(&stream);
         let (a, b) = (Matrix::new(&a, of_a)?, MatrixMut::new(&mut b, of_b)?);
         let triangle = system.triangle();
         trsm(&stream, Side::Left, triangle, Diagonal::Stored, T::ONE, a, b, &mut info, &mut scratch)?;
@@ -322,10 +320,10 @@ fn simulate<T: TriangleElement>(system: System, rows: usize, counting: &Counting
         let [of_a, of_b] = system.layouts(rows, columns)?;
         let wide = system.form() == Form::Wide;
         let (a, mut b) = (device.upload(&ones::<T>(of_a))?, device.zeroed::<T>(of_b.span())?);
-        let mut info = device.alloc(1)?;
-        let mut scratch = device.alloc(trsm_square_scratch_len::<T>(wide, of_b)?)?;
+        let (mut info, stream) = (device.alloc(1)?, device.default_stream());
+        let mut scratch = Scratch::new(&stream);
         let (a, b) = (Matrix::new(&a, of_a)?, MatrixMut::new(&mut b, of_b)?);
-        let (triangle, stream) = (system.triangle(), device.default_stream());
+        let triangle = system.triangle();
         trsm_square(&stream, wide, triangle, T::ONE, a, b, &mut info, &mut scratch)?;
         Ok(device)
     };

@@ -2,9 +2,9 @@
 
 use std::fmt::Debug;
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Scratch, ScratchSize, Stream, View, ViewMut};
 use gpu_linalg::variants::{GemvVariant, VariantElement};
-use gpu_linalg::{Layout, Matrix, gemv, gemv_scratch_len};
+use gpu_linalg::{Layout, Matrix, gemv, gemv_scratch};
 
 /// Rows of a thread of the second variant.
 pub const ROWS_PER_THREAD: u32 = 4;
@@ -49,8 +49,8 @@ pub trait Number: VariantElement + Debug {
     /// `sum + a * x`.
     fn add_product(sum: Self, a: Self, x: Self) -> Self;
 
-    /// Elements of scratch memory of the fast version; none where there is no such version.
-    fn fast_scratch_len(_: Layout) -> Option<Result<usize, gpu_linalg::Error>> {
+    /// Scratch memory of the fast version; none where there is no such version.
+    fn fast_scratch(_: Layout) -> Option<Result<ScratchSize, gpu_linalg::Error>> {
         None
     }
 
@@ -64,7 +64,7 @@ pub trait Number: VariantElement + Debug {
         _: Matrix<'_, Self>,
         _: View<'_, Self>,
         _: ViewMut<'_, Self>,
-        _: ViewMut<'_, Self>,
+        _: &mut Scratch,
     ) -> Result<(), gpu_linalg::Error> {
         Ok(())
     }
@@ -90,8 +90,8 @@ macro_rules! floats {
             }
 
             #[inline]
-            fn fast_scratch_len(layout: Layout) -> Option<Result<usize, gpu_linalg::Error>> {
-                Some(gemv_scratch_len::<Self>(layout))
+            fn fast_scratch(layout: Layout) -> Option<Result<ScratchSize, gpu_linalg::Error>> {
+                Some(gemv_scratch::<Self>(layout))
             }
 
             #[inline]
@@ -100,7 +100,7 @@ macro_rules! floats {
                 a: Matrix<'_, Self>,
                 x: View<'_, Self>,
                 y: ViewMut<'_, Self>,
-                scratch: ViewMut<'_, Self>,
+                scratch: &mut Scratch,
             ) -> Result<(), gpu_linalg::Error> {
                 gemv(stream, 1.0, a, x, 0.0, y, scratch)
             }

@@ -4,4 +4,5 @@ pub mod backends;
 pub mod compare;
 pub mod data;
 pub mod golden;
+pub mod scratch;
 pub mod threes;

@@ -2,7 +2,7 @@
 //! elsewhere: on CUDA.
 
 use gpu_core::interop::{raw_pointer, view_from_raw, view_mut_from_raw};
-use gpu_core::{Buffer, Device, Element, View, ViewMut};
+use gpu_core::{Buffer, Device, Element, Scratch, View, ViewMut};
 use gpu_linalg::{Layout, Matrix, MatrixMut};
 use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into, scratch_len};
 use gpu_stencil::resize::{Interpolation, resize_into};
@@ -123,15 +123,14 @@ fn products_and_sums_refuse_outputs_that_share_memory() {
     let matrix = |from| Matrix::new(memory.read(from, 64), square).unwrap();
     let output = |from| MatrixMut::new(memory.write(from, 64), square).unwrap();
 
-    let mut none = device.alloc::<f32>(0).unwrap();
+    let mut none = Scratch::new(&stream);
     let mut gemm = |output| gpu_linalg::gemm(&stream, 1.0, matrix(0), matrix(128), 0.0, output, &mut none);
     refuses!("A", gemm(output(63)));
     refuses!("B", gemm(output(191)));
     refuses!("y", gpu_linalg::add(&stream, memory.read(0, 9), memory.read(100, 9), memory.write(108, 9)));
     refuses!("x", gpu_linalg::add(&stream, memory.read(0, 9), memory.read(100, 9), memory.write(8, 9)));
 
-    let len = gpu_linalg::gemm_tf32_scratch_len(square, square, square);
-    let mut scratch = device.alloc(len).unwrap();
+    let mut scratch = Scratch::new(&stream);
     let biased = gpu_linalg::Epilogue::new().bias_per_row(memory.read(320, 8));
     let mut fused = |output| {
         let (a, b) = (matrix(0), matrix(128));
@@ -139,7 +138,7 @@ fn products_and_sums_refuse_outputs_that_share_memory() {
     };
     refuses!("A", fused(output(63)));
     refuses!("the bias", fused(output(327)));
-    let mut scratch = device.alloc(gpu_linalg::gemv_scratch_len::<f32>(square).unwrap()).unwrap();
+    let mut scratch = Scratch::new(&stream);
     let mut gemv = |y| gpu_linalg::gemv(&stream, 1.0, matrix(0), memory.read(100, 8), 0.0, y, &mut scratch);
     refuses!("A", gemv(memory.write(63, 8)));
     refuses!("x", gemv(memory.write(107, 8)));
@@ -160,7 +159,7 @@ fn factors_systems_and_updates_refuse_outputs_that_share_memory() {
     let matrix = |from| Matrix::new(memory.read(from, 64), square).unwrap();
     // One element in common with the matrix from 0 on, or with the one from 128 on.
     let output = |from| MatrixMut::new(memory.write(from, 64), square).unwrap();
-    let mut scratch = device.alloc::<f32>(100_000).unwrap();
+    let mut scratch = Scratch::new(&stream);
     let mut info = device.upload(&[5u32]).unwrap();
     let (lower, left, stored) = (Triangle::Lower, Side::Left, Diagonal::Stored);
 

@@ -1,9 +1,9 @@
 //! Products of matrices, of a matrix and a vector, and sums of vectors.
 
-use gpu_core::{Buffer, Stream};
+use gpu_core::{Buffer, Scratch, Stream};
 use gpu_linalg::plan::gemm::Split;
 use gpu_linalg::{
-    Layout, Matrix, MatrixMut, RealElement, add, gemm, gemm_scratch_len, gemv, gemv_scratch_len, reference,
+    Layout, Matrix, MatrixMut, RealElement, add, gemm, gemm_scratch, gemv, gemv_scratch, reference,
 };
 
 use crate::data::{self, Element};
@@ -19,7 +19,7 @@ pub struct Gemm<'a, T: Element> {
     inputs: Inputs<'a, T>,
     outputs: Outputs<T>,
     matrix: Layout,
-    scratch: Buffer<T>,
+    scratch: Scratch,
 }
 
 impl<'a, T: Element + RealElement> Gemm<'a, T> {
@@ -30,7 +30,7 @@ impl<'a, T: Element + RealElement> Gemm<'a, T> {
     pub fn new(session: &Session, inputs: Inputs<'a, T>, n: usize) -> Result<Self, Error> {
         let outputs = Outputs::new(session, inputs.layout)?;
         let matrix = Layout::row_major(n, n)?;
-        let scratch = session.device.alloc(gemm_scratch_len::<T>(n, matrix))?;
+        let scratch = Scratch::with_size(&session.stream, gemm_scratch::<T>(n, matrix))?;
         Ok(Self { inputs, outputs, matrix, scratch })
     }
 }
@@ -83,7 +83,7 @@ pub struct Gemv<'a, T: Element + RealElement> {
     matrix: Layout,
     x_host: Vec<T>,
     x: Buffer<T>,
-    scratch: Buffer<T>,
+    scratch: Scratch,
 }
 
 impl<'a, T: Element + RealElement> Gemv<'a, T> {
@@ -102,7 +102,7 @@ impl<'a, T: Element + RealElement> Gemv<'a, T> {
         let outputs = Outputs::new(session, data::Layout::new::<T>(inputs.layout.count, matrix.rows()))?;
         let x_host = data::values::<T>(matrix.columns());
         let x = session.device.upload(&x_host)?;
-        let scratch = session.device.alloc(gemv_scratch_len::<T>(matrix)?)?;
+        let scratch = Scratch::with_size(&session.stream, gemv_scratch::<T>(matrix)?)?;
         Ok(Self { inputs, outputs, matrix, x_host, x, scratch })
     }
 }

@@ -1,10 +1,7 @@
 //! Outer products, and products of a vector and a matrix of which one triangle is stored.
 
-use gpu_core::{Buffer, Stream, vectors};
-use gpu_linalg::{
-    Diagonal, Layout, Matrix, MatrixMut, RealElement, Triangle, ger, reference, symv, symv_scratch_len, trmv,
-    trmv_scratch_len,
-};
+use gpu_core::{Buffer, Scratch, Stream, vectors};
+use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, RealElement, Triangle, ger, reference, symv, trmv};
 use rayon::prelude::*;
 
 use super::linalg_level1::{Axpys, InPlace, alpha};
@@ -80,7 +77,7 @@ pub struct Symv<'a, T: Element> {
     matrix: Layout,
     x_host: Vec<T>,
     x: Buffer<T>,
-    scratch: Buffer<T>,
+    scratch: Scratch,
     /// What the reference computes, where it was asked.
     expected: Vec<Option<Vec<T>>>,
 }
@@ -98,7 +95,7 @@ impl<'a, T: Element> Symv<'a, T> {
             matrix: Layout::row_major(n, n)?,
             x: session.device.upload(&x_host)?,
             x_host,
-            scratch: session.device.alloc(symv_scratch_len(n)?)?,
+            scratch: Scratch::new(&session.stream),
             expected: vec![None; inputs.layout.count],
         })
     }
@@ -149,7 +146,7 @@ pub struct Trmv<'a, T: Element> {
     next: usize,
     x_host: Vec<T>,
     x: Buffer<T>,
-    scratch: Buffer<T>,
+    scratch: Scratch,
     /// What the reference computes, where it was asked.
     expected: Vec<Option<Vec<T>>>,
 }
@@ -176,7 +173,7 @@ impl<'a, T: Element> Trmv<'a, T> {
             next: 0,
             x_host,
             x,
-            scratch: session.device.alloc(trmv_scratch_len(n)?)?,
+            scratch: Scratch::new(&session.stream),
             expected: vec![None; inputs.layout.count],
         })
     }

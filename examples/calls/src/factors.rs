@@ -2,8 +2,8 @@
 
 use gpu_linalg::variants::cholesky::{CholeskyElement, CholeskyVariant, cholesky};
 use gpu_linalg::{
-    Batch, BatchLayout, Diagonal, FactorElement, Layout, Matrix, MatrixMut, Side, Triangle, TriangleElement,
-    logdet_batch, potrs_refined, trmm, trmm_scratch_len,
+    Batch, BatchLayout, Diagonal, FactorElement, Layout, Matrix, MatrixMut, Scratch, Side, Triangle,
+    TriangleElement, logdet_batch, potrs_refined, trmm, trmm_scratch,
 };
 
 use super::{Call, Part, Sample, samples};
@@ -90,7 +90,10 @@ fn triangular<T: TriangleElement + Sample>() -> Call {
             let (n, stream) = (len.isqrt(), device.default_stream());
             let layout = Layout::row_major(n, n)?;
             let (a, mut b) = (device.upload(&samples::<T>(len))?, device.upload(&samples::<T>(len))?);
-            let mut scratch = device.zeroed::<T>(trmm_scratch_len::<T>(Side::Left, layout)?)?;
+            let mut scratch = Scratch::from_buffer(
+                &stream,
+                device.zeroed(trmm_scratch::<T>(Side::Left, layout)?.words())?,
+            )?;
             Ok(Box::new(move || {
                 let (a, b) = (Matrix::new(&a, layout)?, MatrixMut::new(&mut b, layout)?);
                 let (triangle, diagonal) = (Triangle::Lower, Diagonal::Stored);

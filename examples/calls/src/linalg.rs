@@ -3,8 +3,7 @@
 use gpu_linalg::plan::gemm::Kernel;
 use gpu_linalg::variants::{self, GemvVariant, VariantElement, gemm_tiles};
 use gpu_linalg::{
-    BatchLayout, Element, Layout, Matrix, MatrixMut, RealElement, axpy, gemm_scratch_len, gemv,
-    gemv_scratch_len, swap,
+    Element, Layout, Matrix, MatrixMut, RealElement, Scratch, axpy, gemm_scratch, gemv, gemv_scratch, swap,
 };
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
@@ -82,7 +81,8 @@ fn product<T: RealElement + Sample>(kernel: Kernel, columns: [bool; 2]) -> Call 
         let stream = device.default_stream();
         let [a, b] = [device.zeroed::<T>(of_a.span())?, device.zeroed::<T>(of_b.span())?];
         let mut c = device.zeroed::<T>(of_c.span())?;
-        let mut scratch = device.zeroed::<T>(gemm_scratch_len::<T>(k, BatchLayout::from(of_c)).max(1))?;
+        let size = gemm_scratch::<T>(k, of_c);
+        let mut scratch = Scratch::from_buffer(&stream, device.zeroed(size.words())?)?;
         Ok(Box::new(move || {
             let (a, b, c) = (Matrix::new(&a, of_a)?, Matrix::new(&b, of_b)?, MatrixMut::new(&mut c, of_c)?);
             Ok(gemm_tiles(&stream, kernel, None, T::ONE, a, b, T::ZERO, c, &mut scratch)?)
@@ -107,7 +107,7 @@ fn with_vector<T: Element<Sum: Sample> + Sample>(
         };
         let (stream, a) = (device.default_stream(), device.upload(&samples::<T>(len))?);
         let (x, mut y) = (device.upload(&samples::<T>(columns))?, device.zeroed::<T>(rows)?);
-        let mut scratch = device.zeroed::<T::Sum>(gemv_scratch_len::<T>(layout)?)?;
+        let mut scratch = Scratch::from_buffer(&stream, device.zeroed(gemv_scratch::<T>(layout)?.words())?)?;
         let [alpha, beta] = [u32::MAX, 1 << 30].map(T::Sum::of);
         Ok(Box::new(move || {
             Ok(gemv(&stream, alpha, Matrix::new(&a, layout)?, &x, beta, &mut y, &mut scratch)?)

@@ -2,10 +2,10 @@
 
 use std::error::Error;
 
-use gpu_core::{Buffer, Device, Stream};
+use gpu_core::{Buffer, Device, Scratch, Stream};
 use gpu_linalg::variants::{self, GemmVariant};
 use gpu_linalg::{Layout, Matrix};
-use gpu_reduce::{Scratch, sum_into};
+use gpu_reduce::sum_into;
 use gpu_std::launch::LaunchConfig;
 use gpu_stencil::variants::{Mask, blur};
 
@@ -104,12 +104,12 @@ fn gemv<T: Number>(way: Way, device: &Device, rows: usize) -> Result<Ready, Box<
             Ready::new(stream, move || Ok(variants::gemv(variant, &on, config, &a, &x, &mut y)?))
         }
         Way::Fast => {
-            let len = T::fast_scratch_len(layout).transpose()?;
+            let size = T::fast_scratch(layout).transpose()?.ok_or("there is no fast product of that type")?;
             // Zeros, as where a sample of the blocks is simulated not all write their part of it.
-            let mut scratch = device.zeroed::<T>(len.ok_or("there is no fast product of that type")?)?;
+            let mut scratch = Scratch::from_buffer(&stream, device.zeroed(size.words())?)?;
             Ready::new(stream, move || {
                 let matrix = Matrix::new(&a, layout)?;
-                Ok(T::fast(&on, matrix, x.view(), y.view_mut(), scratch.view_mut())?)
+                Ok(T::fast(&on, matrix, x.view(), y.view_mut(), &mut scratch)?)
             })
         }
     })

@@ -1,21 +1,22 @@
 //! What is refused, with what was expected and what was given; data stays as it was.
 
-use gpu_core::Device;
+use gpu_core::{Device, Kind, Scratch, ScratchSize};
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, Order, Sizes, Triangle, logdet, potrf,
-    potrf_scratch_len, potrf_sizes, potrf_to, potri, potri_scratch_len, potri_to, potrs, potrs_refined,
-    potrs_scratch_len, potrs_sizes, potrs_to,
+    potrf_scratch, potrf_sizes, potrf_to, potri, potri_scratch, potri_to, potrs, potrs_refined,
+    potrs_scratch, potrs_sizes, potrs_to,
 };
 use gpu_tests::backends::for_each;
+use gpu_tests::scratch::{exactly, is_of_other_stream, lacks};
 
 #[test]
 fn scratch_memory_of_more_than_can_be_counted_is_refused() {
     for (n, count) in [(usize::MAX, 1), (1 << 32, 2), (1000, usize::MAX), (400, usize::MAX / 400)] {
-        let error = potrf_scratch_len::<f64>(n, count).unwrap_err();
+        let error = potrf_scratch::<f64>(n, count).unwrap_err();
         assert!(matches!(error, Error::Device(_)), "{count} of {n} rows: {error}");
     }
     // A batch needs a reciprocal for each row and a word for each tile.
-    assert!(potrf_scratch_len::<f64>(1000, 1 << 20).unwrap() >= 1000 << 20);
+    assert!(potrf_scratch::<f64>(1000, 1 << 20).unwrap().bytes() >= 8000 << 20);
 }
 
 #[test]
@@ -24,7 +25,7 @@ fn what_does_not_fit_is_refused() {
     let stream = device.default_stream();
     let mut a = device.upload(&[7.0f32; 64]).unwrap();
     let mut info = device.alloc(1).unwrap();
-    let mut scratch = device.alloc::<f32>(0).unwrap();
+    let mut scratch = exactly(&stream, ScratchSize::new());
     let wide = Layout::row_major(3, 4).unwrap();
     let into = MatrixMut::new(&mut a, wide).unwrap();
     let error = potrf(&stream, Triangle::Lower, into, &mut info, &mut scratch).unwrap_err();
@@ -38,9 +39,11 @@ fn what_does_not_fit_is_refused() {
 
     let (n, mut large) = (129, device.upload(&vec![7.0f32; 129 * 129]).unwrap());
     let into = MatrixMut::new(&mut large, Layout::row_major(n, n).unwrap()).unwrap();
-    let error = potrf(&stream, Triangle::Lower, into, &mut info, &mut scratch).unwrap_err();
-    let needed = potrf_scratch_len::<f32>(n, 1).unwrap();
-    assert!(matches!(error, Error::ScratchTooSmall { expected, actual: 0 } if expected == needed), "{error}");
+    let result = potrf(&stream, Triangle::Lower, into, &mut info, &mut scratch);
+    assert!(lacks(result, potrf_scratch::<f32>(n, 1).unwrap()));
+    let into = MatrixMut::new(&mut large, Layout::row_major(n, n).unwrap()).unwrap();
+    let mut foreign = Scratch::new(&device.stream().unwrap());
+    assert!(is_of_other_stream(potrf(&stream, Triangle::Lower, into, &mut info, &mut foreign)));
 
     let from = device.upload(&[1.0f32; 9]).unwrap();
     let (from, into) = (
@@ -102,15 +105,18 @@ fn inverses_determinants_and_systems_that_do_not_fit_are_refused() {
         let mut a = device.upload(&vec![7.0f64; n * n]).unwrap();
         let error = logdet(Matrix::new(&a, wide).unwrap()).unwrap_err();
         assert!(matches!(error, Error::NotSquare { rows: 150, columns: 149 }), "{error}");
-        let mut enough = device.alloc(potri_scratch_len::<f64>(n, 1).unwrap()).unwrap();
+        let mut enough = exactly(&device.default_stream(), potri_scratch::<f64>(n, 1).unwrap());
         let into = MatrixMut::new(&mut a, wide).unwrap();
         let error = potri(&stream, Triangle::Lower, into, &mut enough).unwrap_err();
         assert!(matches!(error, Error::NotSquare { rows: 150, columns: 149 }), "{error}");
-        let needed = enough.len();
-        let into = MatrixMut::new(&mut a, square).unwrap();
-        let error = potri(&stream, Triangle::Upper, into, enough.slice_mut(1..)).unwrap_err();
-        let short = matches!(error, Error::ScratchTooSmall { expected, actual } if (expected, actual) == (needed, needed - 1));
-        assert!(short, "{error}");
+        let mut call = |scratch: &mut Scratch| {
+            potri(&stream, Triangle::Upper, MatrixMut::new(&mut a, square).unwrap(), scratch)
+        };
+        assert!(is_of_other_stream(call(&mut Scratch::new(&device.stream().unwrap()))));
+        if device.kind() != Kind::Cpu {
+            let mut none = exactly(&stream, ScratchSize::new());
+            assert!(lacks(call(&mut none), potri_scratch::<f64>(n, 1).unwrap()));
+        }
         let mut x = device.upload(&[7.0f64; 50]).unwrap();
         let five = Layout::row_major(5, 5).unwrap();
         fn to(x: &mut gpu_core::Buffer<f64>) -> BatchMut<'_, f64> {
@@ -133,11 +139,15 @@ fn inverses_determinants_and_systems_that_do_not_fit_are_refused() {
 
         let right = Layout::column_major(n, 2).unwrap();
         let mut b = device.upload(&vec![3.0f64; 2 * n]).unwrap();
-        let needed = potrs_scratch_len::<f64>(n, right).unwrap();
-        let mut short = device.alloc(needed - 1).unwrap();
-        let (l, into) = (Matrix::new(&a, square).unwrap(), MatrixMut::new(&mut b, right).unwrap());
-        let error = potrs(&stream, Triangle::Lower, l, into, &mut short).unwrap_err();
-        assert!(matches!(error, Error::ScratchTooSmall { expected, .. } if expected == needed), "{error}");
+        let needed = potrs_scratch::<f64>(n, right).unwrap();
+        let l = Matrix::new(&a, square).unwrap();
+        let mut call = |scratch: &mut Scratch| {
+            potrs(&stream, Triangle::Lower, l, MatrixMut::new(&mut b, right).unwrap(), scratch)
+        };
+        assert!(is_of_other_stream(call(&mut Scratch::new(&device.stream().unwrap()))));
+        if device.kind() != Kind::Cpu {
+            assert!(lacks(call(&mut exactly(&stream, ScratchSize::new())), needed));
+        }
         let into = MatrixMut::new(&mut b, Layout::column_major(2, n).unwrap()).unwrap();
         let error = potrs_refined(Triangle::Lower, l, into).unwrap_err();
         assert!(matches!(error, Error::Shapes { .. }), "{error}");
@@ -145,7 +155,7 @@ fn inverses_determinants_and_systems_that_do_not_fit_are_refused() {
         // Memory of another device.
         let elsewhere = Device::simulator().upload(&vec![7.0f64; n * n]).unwrap();
         let (l, into) = (Matrix::new(&elsewhere, square).unwrap(), MatrixMut::new(&mut b, right).unwrap());
-        let mut enough = device.alloc(needed).unwrap();
+        let mut enough = exactly(&stream, needed);
         let error = potrs(&stream, Triangle::Lower, l, into, &mut enough).unwrap_err();
         assert!(matches!(error, Error::Device(_)), "{error}");
         assert_eq!(a.to_vec().unwrap(), vec![7.0; n * n]);

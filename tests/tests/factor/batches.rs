@@ -1,13 +1,14 @@
 //! Batches of one size: bit for bit the textbook's factor.
 
-use gpu_core::Device;
+use gpu_core::{Device, ScratchSize};
 use gpu_linalg::{
-    Batch, BatchLayout, BatchMut, Error, Order, Triangle, expect_positive_definite, potrf, potrf_scratch_len,
-    potrf_to, potrs, potrs_scratch_len,
+    Batch, BatchLayout, BatchMut, Error, Order, Triangle, expect_positive_definite, potrf, potrf_scratch,
+    potrf_to, potrs, potrs_scratch,
 };
 use gpu_std::float::Float;
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
+use gpu_tests::scratch::exactly;
 
 use crate::common::{
     CANARY, ORDERS, Real, TRIANGLES, backward_error, layout, oracle, place, placed_factor, positive,
@@ -37,7 +38,7 @@ fn check<T: Real>(device: &Device, n: usize, count: usize, order: Order, triangl
     let from = device.upload(&a).unwrap();
     let mut in_place = device.upload(&a).unwrap();
     let mut info = device.upload(&vec![77u32; count]).unwrap();
-    let mut scratch = device.alloc(potrf_scratch_len::<T>(n, count).unwrap()).unwrap();
+    let mut scratch = exactly(&device.default_stream(), potrf_scratch::<T>(n, count).unwrap());
     let into = BatchMut::new(&mut in_place, batch).unwrap();
     potrf(&stream, triangle, into, &mut info, &mut scratch).unwrap();
     assert_same_bits(&in_place.to_vec().unwrap(), &expected, &context);
@@ -123,7 +124,7 @@ fn the_order_of_the_minor_is_the_same_everywhere() {
         }
         let mut a = device.upload(&a).unwrap();
         let mut info = device.alloc(count).unwrap();
-        let mut scratch = device.alloc(0).unwrap();
+        let mut scratch = exactly(&device.default_stream(), ScratchSize::new());
         let batch = BatchLayout::new(matrix, count, matrix.span()).unwrap();
         let into = BatchMut::new(&mut a, batch).unwrap();
         potrf(&device.default_stream(), Triangle::Lower, into, &mut info, &mut scratch).unwrap();
@@ -189,8 +190,7 @@ fn systems_with_any_number_of_right_hand_sides() {
             }
         }
         let (l, mut b) = (device.upload(&l).unwrap(), device.upload(&b).unwrap());
-        let scratch_len = potrs_scratch_len::<T>(n, b_batch).unwrap();
-        let mut scratch = device.alloc(scratch_len).unwrap();
+        let mut scratch = exactly(&device.default_stream(), potrs_scratch::<T>(n, b_batch).unwrap());
         let l = Batch::new(&l, l_batch).unwrap();
         let into = BatchMut::new(&mut b, b_batch).unwrap();
         potrs(&device.default_stream(), triangle, l, into, &mut scratch).unwrap();

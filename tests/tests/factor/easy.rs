@@ -3,10 +3,11 @@
 use gpu_core::Device;
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Error, Layout, Matrix, Order, Triangle, cholesky, cholesky_inverse,
-    cholesky_solve, potri_scratch_len, potri_to, potrs_scratch_len, potrs_to,
+    cholesky_solve, potri_scratch, potri_to, potrs_scratch, potrs_to,
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
+use gpu_tests::scratch::exactly;
 
 use crate::common::{ORDERS, Real, TRIANGLES, layout, oracle, place, placed_factor, positive, rectangle};
 
@@ -36,12 +37,12 @@ fn alike<T: Real>(n: usize, count: usize, order: Order, triangle: Triangle) {
     let cpu = Device::cpu();
     let stream = cpu.default_stream();
     let mut solutions = vec![T::ZERO; x.span().unwrap()];
-    let mut scratch = cpu.alloc(potrs_scratch_len::<T>(n, x).unwrap()).unwrap();
+    let mut scratch = exactly(&cpu.default_stream(), potrs_scratch::<T>(n, x).unwrap());
     let of = |factors, layout| Batch::new(factors, layout).unwrap();
     let into = BatchMut::new(&mut solutions, x).unwrap();
     potrs_to(&stream, triangle, of(&factors, l), of(&b, right), into, &mut scratch).unwrap();
     let mut inverses = vec![T::ZERO; l.span().unwrap()];
-    let mut scratch = cpu.alloc(potri_scratch_len::<T>(n, count).unwrap()).unwrap();
+    let mut scratch = exactly(&cpu.default_stream(), potri_scratch::<T>(n, count).unwrap());
     let into = BatchMut::new(&mut inverses, l).unwrap();
     potri_to(&stream, triangle, of(&factors, l), into, &mut scratch).unwrap();
     for at in 0..inverses.len() {

@@ -17,11 +17,12 @@
 
 use gpu_core::Device;
 use gpu_linalg::{
-    Matrix, MatrixMut, Order, Triangle, logdet, potrf, potrf_scratch_len, potri, potri_scratch_len, potrs,
-    potrs_scratch_len,
+    Matrix, MatrixMut, Order, Triangle, logdet, potrf, potrf_scratch, potri, potri_scratch, potrs,
+    potrs_scratch,
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::golden::{Block, blocks};
+use gpu_tests::scratch::exactly;
 
 use crate::common::{CANARY, Real, TRIANGLES, layout, place, rectangle, residual_bound};
 
@@ -91,7 +92,7 @@ fn check<T: Real + Into<f64>>(
     place(&dense, matrix, triangle, &mut a);
     let mut factor = device.upload(&a).unwrap();
     let mut info = device.upload(&[5u32]).unwrap();
-    let mut scratch = device.alloc(potrf_scratch_len::<T>(n, 1).unwrap()).unwrap();
+    let mut scratch = exactly(&device.default_stream(), potrf_scratch::<T>(n, 1).unwrap());
     let into = MatrixMut::new(&mut factor, matrix).unwrap();
     potrf(&stream, triangle, into, &mut info, &mut scratch).unwrap();
     assert_eq!(info.to_vec().unwrap(), [0], "{context}");
@@ -153,7 +154,7 @@ fn check<T: Real + Into<f64>>(
         of_b[right.index(at / columns, at % columns)] = T::of(b * d[at / columns]);
     }
     let mut of_x = device.upload(&of_b).unwrap();
-    let mut scratch = device.alloc(potrs_scratch_len::<T>(n, right).unwrap()).unwrap();
+    let mut scratch = exactly(&device.default_stream(), potrs_scratch::<T>(n, right).unwrap());
     let into = MatrixMut::new(&mut of_x, right).unwrap();
     potrs(&stream, triangle, Matrix::new(&factor, matrix).unwrap(), into, &mut scratch).unwrap();
     let of_x = of_x.to_vec().unwrap();
@@ -168,7 +169,7 @@ fn check<T: Real + Into<f64>>(
 
     if block.has("inverse") {
         let expected = symmetric(&block.numbers("inverse"), n);
-        let mut scratch = device.alloc(potri_scratch_len::<T>(n, 1).unwrap()).unwrap();
+        let mut scratch = exactly(&device.default_stream(), potri_scratch::<T>(n, 1).unwrap());
         potri(&stream, triangle, MatrixMut::new(&mut factor, matrix).unwrap(), &mut scratch).unwrap();
         let inverse = factor.to_vec().unwrap();
         for i in 0..n {

@@ -3,10 +3,11 @@
 use gpu_core::Device;
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Matrix, MatrixMut, Order, Triangle, logdet, logdet_batch, potri,
-    potri_scratch_len, potri_to, potrs, potrs_scratch_len, potrs_to,
+    potri_scratch, potri_to, potrs, potrs_scratch, potrs_to,
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
+use gpu_tests::scratch::exactly;
 
 use crate::common::{
     CANARY, ORDERS, Real, TRIANGLES, layout, oracle, placed_factor, positive, rectangle, unit,
@@ -36,7 +37,7 @@ fn inverses<T: Real + Into<f64>>(n: usize, count: usize, order: Order, triangle:
         let start = number * batch.stride;
         let of = &mut expected[start..start + batch.matrix.span()];
         logs.push(logdet(Matrix::new(&*of, batch.matrix).unwrap()).unwrap());
-        let mut scratch = cpu.alloc(potri_scratch_len::<T>(n, 1).unwrap()).unwrap();
+        let mut scratch = exactly(&cpu.default_stream(), potri_scratch::<T>(n, 1).unwrap());
         let into = MatrixMut::new(&mut *of, batch.matrix).unwrap();
         potri(&cpu.default_stream(), triangle, into, &mut scratch).unwrap();
         for (i, j) in (0..n * n).map(|at| (at / n, at % n)).filter(|&(i, j)| triangle.holds(i, j)) {
@@ -46,7 +47,7 @@ fn inverses<T: Real + Into<f64>>(n: usize, count: usize, order: Order, triangle:
     for_each("inverses of a batch", |device| {
         let context = format!("{n} x {count}, {order:?}, {triangle:?} on {}", device.name());
         let stream = device.default_stream();
-        let mut scratch = device.alloc(potri_scratch_len::<T>(n, count).unwrap()).unwrap();
+        let mut scratch = exactly(&device.default_stream(), potri_scratch::<T>(n, count).unwrap());
         let mut a = device.upload(&l).unwrap();
         assert_eq!(logdet_batch(Batch::new(&a, batch).unwrap()).unwrap(), logs, "{context}");
         let mut x = device.upload(&vec![T::from(CANARY); expected_apart.len()]).unwrap();
@@ -95,7 +96,7 @@ fn systems_into_other_matrices() {
         for_each("systems into other matrices", |device| {
             let context = format!("{n}, {columns} x {count}, {order:?}, {triangle:?} on {}", device.name());
             let stream = device.default_stream();
-            let mut scratch = device.alloc(potrs_scratch_len::<T>(n, to).unwrap()).unwrap();
+            let mut scratch = exactly(&device.default_stream(), potrs_scratch::<T>(n, to).unwrap());
             let (l, b_there) = (device.upload(&l).unwrap(), device.upload(&b).unwrap());
             let (mut x, mut in_place) = (device.upload(&before).unwrap(), device.upload(&copied).unwrap());
             let l = Batch::new(&l, batch).unwrap();

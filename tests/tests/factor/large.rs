@@ -4,11 +4,11 @@
 use gpu_core::Device;
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Diagonal, Error, Matrix, MatrixMut, Order, Side, Triangle,
-    expect_positive_definite, potrf, potrf_scratch_len, potrf_to, potrs, potrs_scratch_len, trsm,
-    trsm_scratch_len,
+    expect_positive_definite, potrf, potrf_scratch, potrf_to, potrs, potrs_scratch, trsm, trsm_scratch,
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
+use gpu_tests::scratch::exactly;
 
 use crate::common::{
     CANARY, ORDERS, Real, TRIANGLES, backward_error, layout, place, placed_factor, positive, rectangle,
@@ -27,7 +27,7 @@ fn factor<T: Real>(
     place(dense, matrix, triangle, &mut a);
     let mut on_device = device.upload(&a).unwrap();
     let mut info = device.upload(&[9u32]).unwrap();
-    let mut scratch = device.alloc(potrf_scratch_len::<T>(n, 1).unwrap()).unwrap();
+    let mut scratch = exactly(&device.default_stream(), potrf_scratch::<T>(n, 1).unwrap());
     let into = MatrixMut::new(&mut on_device, matrix).unwrap();
     potrf(&device.default_stream(), triangle, into, &mut info, &mut scratch).unwrap();
     let factor = on_device.to_vec().unwrap();
@@ -102,7 +102,7 @@ fn check_batch<T: Real>(n: usize, count: usize, (order, triangle, gap): (Order, 
         let context = format!("{n} x {count}, {order:?}, {triangle:?}, +{gap} on {}", device.name());
         let mut on_device = device.upload(&a).unwrap();
         let mut info = device.upload(&vec![9u32; count]).unwrap();
-        let mut scratch = device.alloc(potrf_scratch_len::<T>(n, count).unwrap()).unwrap();
+        let mut scratch = exactly(&device.default_stream(), potrf_scratch::<T>(n, count).unwrap());
         let into = BatchMut::new(&mut on_device, batch).unwrap();
         potrf(&device.default_stream(), triangle, into, &mut info, &mut scratch).unwrap();
         assert_same_bits(&on_device.to_vec().unwrap(), &expected, &context);
@@ -134,7 +134,7 @@ fn a_large_matrix_into_another() {
             let a = device.upload(&a).unwrap();
             let mut l = device.upload(&vec![f64::from(CANARY); to.span()]).unwrap();
             let mut info = device.alloc(1).unwrap();
-            let mut scratch = device.alloc(potrf_scratch_len::<f64>(n, 1).unwrap()).unwrap();
+            let mut scratch = exactly(&device.default_stream(), potrf_scratch::<f64>(n, 1).unwrap());
             let (a, into) = (Matrix::new(&a, from).unwrap(), MatrixMut::new(&mut l, to).unwrap());
             potrf_to(&device.default_stream(), triangle, a, into, &mut info, &mut scratch).unwrap();
             let (expected, _) = factor(&Device::cpu(), &dense, n, (Order::ColumnMajor, triangle, 0));
@@ -181,7 +181,7 @@ fn large_systems_with_any_number_of_right_hand_sides() {
         let b: Vec<T> = (0..right.span()).map(|at| T::of(unit(3, at))).collect();
         let solve = |device: &Device| {
             let (l, mut x) = (device.upload(&factor).unwrap(), device.upload(&b).unwrap());
-            let mut scratch = device.alloc(potrs_scratch_len::<T>(n, right).unwrap()).unwrap();
+            let mut scratch = exactly(&device.default_stream(), potrs_scratch::<T>(n, right).unwrap());
             let l = Matrix::new(&l, layout(n, order, 1)).unwrap();
             let into = MatrixMut::new(&mut x, right).unwrap();
             potrs(&device.default_stream(), triangle, l, into, &mut scratch).unwrap();
@@ -234,7 +234,7 @@ fn large_systems_are_two_triangular_ones() {
         let cpu = Device::cpu();
         let (factors, mut expected) = (cpu.upload(&l).unwrap(), cpu.upload(&b).unwrap());
         let mut info = cpu.alloc(count).unwrap();
-        let mut scratch = cpu.alloc(trsm_scratch_len::<T>(Side::Left, sides).unwrap()).unwrap();
+        let mut scratch = exactly(&cpu.default_stream(), trsm_scratch::<T>(Side::Left, sides).unwrap());
         let factors = Batch::new(&factors, matrices).unwrap();
         let lower = if triangle == Triangle::Lower { factors } else { factors.transposed() };
         for (of, triangle) in [(lower, Triangle::Lower), (lower.transposed(), Triangle::Upper)] {
@@ -246,7 +246,7 @@ fn large_systems_are_two_triangular_ones() {
 
         for_each("large_systems_are_two_triangular_ones", |device| {
             let (l, mut x) = (device.upload(&l).unwrap(), device.upload(&b).unwrap());
-            let mut scratch = device.alloc(potrs_scratch_len::<T>(n, sides).unwrap()).unwrap();
+            let mut scratch = exactly(&device.default_stream(), potrs_scratch::<T>(n, sides).unwrap());
             let (l, into) = (Batch::new(&l, matrices).unwrap(), BatchMut::new(&mut x, sides).unwrap());
             potrs(&device.default_stream(), triangle, l, into, &mut scratch).unwrap();
             let context = format!("{sizes:?}, {triangle:?} on {}", device.name());

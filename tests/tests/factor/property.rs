@@ -6,10 +6,11 @@
 use gpu_core::Device;
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Error, Matrix, MatrixMut, Order, Triangle, expect_positive_definite,
-    logdet, potrf, potrf_scratch_len, potrf_to, potri, potri_scratch_len, potrs, potrs_scratch_len,
+    logdet, potrf, potrf_scratch, potrf_to, potri, potri_scratch, potrs, potrs_scratch,
 };
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::compare::assert_same_bits;
+use gpu_tests::scratch::exactly;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -125,7 +126,7 @@ impl<T: Real> Run<T> {
         let a = device.upload(&self.a).unwrap();
         let mut to = device.upload(&self.before).unwrap();
         let mut info = device.upload(&vec![77u32; count]).unwrap();
-        let mut scratch = device.alloc(potrf_scratch_len::<T>(n, count).unwrap()).unwrap();
+        let mut scratch = exactly(&device.default_stream(), potrf_scratch::<T>(n, count).unwrap());
         let (stream, into) = (device.default_stream(), BatchMut::new(&mut to, self.to).unwrap());
         if apart {
             let from = Batch::new(&a, self.from).unwrap();
@@ -204,7 +205,7 @@ fn solved<T: Real>(run: &Run<T>, factors: &[T], lower: &[Vec<T>]) {
     let mut first: Option<Vec<T>> = None;
     for_each("random systems", |device| {
         let (l, mut x) = (device.upload(factors).unwrap(), device.upload(&b).unwrap());
-        let mut scratch = device.alloc(potrs_scratch_len::<T>(n, right).unwrap()).unwrap();
+        let mut scratch = exactly(&device.default_stream(), potrs_scratch::<T>(n, right).unwrap());
         let (l, into) = (Batch::new(&l, run.to).unwrap(), BatchMut::new(&mut x, right).unwrap());
         potrs(&device.default_stream(), case.triangle, l, into, &mut scratch).unwrap();
         let x = x.to_vec().unwrap();
@@ -278,7 +279,7 @@ fn inverted<T: Real + Into<f64>>(run: &Run<T>, factors: &[T], lower: &[T]) {
     for_each("random inverses", |device| {
         let mut l = device.upload(factors).unwrap();
         let log = logdet(Matrix::new(&l, matrix).unwrap()).unwrap();
-        let mut scratch = device.alloc(potri_scratch_len::<T>(n, 1).unwrap()).unwrap();
+        let mut scratch = exactly(&device.default_stream(), potri_scratch::<T>(n, 1).unwrap());
         let into = MatrixMut::new(&mut l, matrix).unwrap();
         potri(&device.default_stream(), case.triangle, into, &mut scratch).unwrap();
         let inverse = l.to_vec().unwrap();

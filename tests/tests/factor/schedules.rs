@@ -4,9 +4,10 @@
 use std::ops::Range;
 
 use gpu_core::Device;
-use gpu_linalg::{BatchLayout, BatchMut, Order, Triangle, potrf, potrf_scratch_len};
+use gpu_linalg::{BatchLayout, BatchMut, Order, Triangle, potrf, potrf_scratch};
 use gpu_sim::{Config, Record};
 use gpu_tests::compare::assert_same_bits;
+use gpu_tests::scratch::exactly;
 
 use crate::common::{Real, layout, place, positive};
 
@@ -17,7 +18,7 @@ fn factor<T: Real>(device: &Device, a: &[T], batch: BatchLayout) -> (Vec<T>, Vec
     let (n, count) = (batch.matrix.rows(), batch.count);
     let mut a = device.upload(a).unwrap();
     let mut info = device.alloc(count).unwrap();
-    let mut scratch = device.alloc(potrf_scratch_len::<T>(n, count).unwrap()).unwrap();
+    let mut scratch = exactly(&device.default_stream(), potrf_scratch::<T>(n, count).unwrap());
     let into = BatchMut::new(&mut a, batch).unwrap();
     potrf(&device.default_stream(), Triangle::Lower, into, &mut info, &mut scratch).unwrap();
     (a.to_vec().unwrap(), info.to_vec().unwrap())

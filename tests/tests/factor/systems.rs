@@ -2,11 +2,12 @@
 
 use gpu_core::Device;
 use gpu_linalg::{
-    Error, Layout, Matrix, MatrixMut, Order, Triangle, logdet, potrf, potrf_scratch_len, potri,
-    potri_scratch_len, potrs_refined,
+    Error, Layout, Matrix, MatrixMut, Order, Triangle, logdet, potrf, potrf_scratch, potri, potri_scratch,
+    potrs_refined,
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
+use gpu_tests::scratch::exactly;
 
 use crate::common::{
     CANARY, ORDERS, Real, TRIANGLES, backward_error, layout, oracle, place, positive, rectangle,
@@ -21,7 +22,7 @@ fn factor<T: Real>(
 ) -> (gpu_core::Buffer<T>, u32) {
     let mut on_device = device.upload(a).unwrap();
     let mut info = device.alloc(1).unwrap();
-    let mut scratch = device.alloc(potrf_scratch_len::<T>(matrix.rows(), 1).unwrap()).unwrap();
+    let mut scratch = exactly(&device.default_stream(), potrf_scratch::<T>(matrix.rows(), 1).unwrap());
     let into = MatrixMut::new(&mut on_device, matrix).unwrap();
     potrf(&device.default_stream(), triangle, into, &mut info, &mut scratch).unwrap();
     let info = info.to_vec().unwrap()[0];
@@ -137,7 +138,7 @@ fn inverses_and_determinants() {
             let (mut l, info) = factor(device, &a, matrix, triangle);
             assert_eq!(info, 0);
             let log = logdet(Matrix::new(&l, matrix).unwrap()).unwrap();
-            let mut scratch = device.alloc(potri_scratch_len::<T>(n, 1).unwrap()).unwrap();
+            let mut scratch = exactly(&device.default_stream(), potri_scratch::<T>(n, 1).unwrap());
             let into = MatrixMut::new(&mut l, matrix).unwrap();
             potri(&device.default_stream(), triangle, into, &mut scratch).unwrap();
             (l.to_vec().unwrap(), log)

@@ -1,10 +1,11 @@
 //! Factorisations of skyline matrices.
 
-use gpu_core::{Device, Layout, MatrixMut};
-use gpu_linalg::{BlockSkyline, Error, Triangle, cholesky_skyline, potrf, potrf_scratch_len, potrf_skyline};
+use gpu_core::{Device, Kind, Layout, MatrixMut, Scratch, ScratchSize};
+use gpu_linalg::{BlockSkyline, Error, Triangle, cholesky_skyline, potrf, potrf_scratch, potrf_skyline};
 use gpu_tests::backends::{cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::random;
+use gpu_tests::scratch::{exactly, is_of_other_stream, lacks};
 
 use crate::support::{Real, assert_factor, place, positive_definite, stored};
 
@@ -51,7 +52,7 @@ fn check<T: Real>(device: &Device, n: usize, side: usize, first: &[usize], layou
     assert_factor(&expected, &a, n, "the oracle");
     let skyline = BlockSkyline::new(device, n, side, first).unwrap();
     // More than is needed, and dirty.
-    let mut scratch = device.upload(&vec![T::of(7.0); skyline.scratch_len::<T>() + 3]).unwrap();
+    let mut scratch = exactly(&device.default_stream(), skyline.scratch::<T>());
     for &(triangle, layout) in layouts {
         let context = format!(
             "{n} rows in blocks of {side}, {triangle:?}, {layout:?}, {} on {}",
@@ -179,7 +180,7 @@ fn the_factor_is_that_of_a_matrix_with_zeros() {
         let layout = Layout::row_major(n, n).unwrap();
         let (mut dense, mut sparse) = (device.upload(&a).unwrap(), device.upload(&a).unwrap());
         let mut info = device.upload(&[7u32]).unwrap();
-        let mut scratch = device.alloc(potrf_scratch_len::<f64>(n, 1).unwrap()).unwrap();
+        let mut scratch = exactly(&device.default_stream(), potrf_scratch::<f64>(n, 1).unwrap());
         let matrix = MatrixMut::new(&mut dense, layout).unwrap();
         potrf(&device.default_stream(), Triangle::Lower, matrix, &mut info, &mut scratch).unwrap();
         assert_eq!(info.to_vec().unwrap(), [0]);
@@ -254,16 +255,20 @@ fn what_does_not_fit_is_refused() {
         let skyline = BlockSkyline::new(device, 3, 1, &[0, 0, 1]).unwrap();
         let before = [4.0, 7.0, 7.0, 2.0, 5.0, 7.0, 7.0, 4.0, 5.0];
         let mut a = device.upload(&before).unwrap();
-        let mut scratch = device.upload(&vec![0.0; skyline.scratch_len::<f64>()]).unwrap();
+        let mut scratch = exactly(&stream, skyline.scratch::<f64>());
         let small = MatrixMut::new(&mut a, Layout::row_major(2, 3).unwrap()).unwrap();
         let mut info = device.upload(&[7u32, 7]).unwrap();
         let one = info.slice_mut(..1);
         let error = potrf_skyline(&stream, Triangle::Lower, &skyline, small, one, &mut scratch).unwrap_err();
         assert!(matches!(error, Error::SkylineSize { expected: 3, actual: (2, 3) }), "{error}");
-        let matrix = MatrixMut::new(&mut a, Layout::row_major(3, 3).unwrap()).unwrap();
-        let (one, short) = (info.slice_mut(..1), scratch.slice_mut(1..));
-        let error = potrf_skyline(&stream, Triangle::Lower, &skyline, matrix, one, short).unwrap_err();
-        assert!(matches!(error, Error::ScratchTooSmall { expected: 4, actual: 3 }), "{error}");
+        let mut call = |scratch: &mut Scratch| {
+            let matrix = MatrixMut::new(&mut a, Layout::row_major(3, 3).unwrap()).unwrap();
+            potrf_skyline(&stream, Triangle::Lower, &skyline, matrix, info.slice_mut(..1), scratch)
+        };
+        assert!(is_of_other_stream(call(&mut Scratch::new(&device.stream().unwrap()))));
+        if device.kind() != Kind::Cpu {
+            assert!(lacks(call(&mut exactly(&stream, ScratchSize::new())), skyline.scratch::<f64>()));
+        }
         let matrix = MatrixMut::new(&mut a, Layout::row_major(3, 3).unwrap()).unwrap();
         let error =
             potrf_skyline(&stream, Triangle::Lower, &skyline, matrix, &mut info, &mut scratch).unwrap_err();

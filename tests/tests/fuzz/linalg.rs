@@ -1,14 +1,15 @@
 //! Products of matrices and vectors.
 
+use gpu_core::ScratchSize;
 use gpu_linalg::plan::gemm::Kernel;
 use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{
-    Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, gemm, gemm_scratch_len, gemv,
-    gemv_scratch_len,
+    Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, gemm, gemm_scratch, gemv, gemv_scratch,
 };
 use proptest::prelude::*;
 
 use super::{Guarded, fuzz, place, wrong};
+use gpu_tests::scratch::exactly;
 
 /// Whole numbers: sums of products are exact in any order.
 fn small(bits: u64) -> f32 {
@@ -44,8 +45,8 @@ fn matrix_and_vector() {
         let a = place.values(place.offsets.0 + layout.span(), small);
         let x = place.values(columns.saturating_add_signed(wrong[0]), |bits| small(bits >> 20));
         let (on_device, vector) = (device.upload(&a).expect("memory"), device.upload(&x).expect("memory"));
-        let scratch = gemv_scratch_len::<f32>(layout).expect("a length");
-        let mut scratch = device.zeroed(scratch.saturating_add_signed(wrong[2])).expect("memory");
+        let needed = gemv_scratch::<f32>(layout).expect("a length");
+        let mut scratch = exactly(&stream, if wrong[2] < 0 { ScratchSize::new() } else { needed });
         let mut y =
             Guarded::new(&device, place.offsets.1, rows.saturating_add_signed(wrong[1]), |i| small(i as u64));
         let range = y.range();
@@ -94,7 +95,7 @@ fn matrix_and_matrix() {
         let mut c = Guarded::new(&device, place.offsets.1, of_c.span(), |i| small(i as u64));
         let range = c.range();
         let target = MatrixMut::new(c.buffer.slice_mut(range), of_c).expect("it has room");
-        let mut scratch = device.alloc(gemm_scratch_len::<f32>(k, of_c)).expect("memory");
+        let mut scratch = exactly(&stream, gemm_scratch::<f32>(k, of_c));
         let result = gemm(
             &stream,
             1.0,
@@ -149,7 +150,7 @@ fn by_tiles() {
         let from = place.offsets.1 / step * step;
         let mut written = Guarded::new(&device, from, len(c), |i| f64::from(small(i as u64)));
         let range = written.range();
-        let mut scratch = device.alloc(gemm_scratch_len::<f64>(k, c)).expect("memory");
+        let mut scratch = exactly(&stream, gemm_scratch::<f64>(k, c));
         let target = BatchMut::new(written.buffer.slice_mut(range), c).expect("it has room");
         let (of_a, of_b) = (Batch::new(&first, a), Batch::new(&second, b));
         let (of_a, of_b) = (of_a.expect("it has room"), of_b.expect("it has room"));

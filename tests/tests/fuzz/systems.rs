@@ -1,11 +1,13 @@
 //! Triangular systems, symmetric updates, Cholesky factors and products on the tensor cores. All numbers are whole and
 //! small, so that every operation is exact, in whatever order.
 
+use gpu_core::{Device, Kind, Scratch, ScratchSize};
 use gpu_linalg::{
-    Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, bf16, gemm_tensor, gemm_tensor_scratch_len, potrf,
-    potrf_scratch_len, syrk, syrk_scratch_len, trsm, trsm_scratch_len,
+    Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, bf16, gemm_tensor, gemm_tensor_scratch, potrf,
+    potrf_scratch, syrk, syrk_scratch, trsm, trsm_scratch,
 };
 use gpu_tests::data::random;
+use gpu_tests::scratch::exactly;
 use proptest::prelude::*;
 
 use super::linalg::layout;
@@ -17,6 +19,11 @@ fn extent() -> impl Strategy<Value = usize> {
 
 fn one_of<T: Copy + std::fmt::Debug + 'static>(values: [T; 2]) -> impl Strategy<Value = T> {
     prop::sample::select(values.to_vec())
+}
+
+/// Whether a call needs more; on the CPU none does.
+fn lacks_room(device: &Device, scratch: &Scratch, needed: ScratchSize) -> bool {
+    device.kind() != Kind::Cpu && scratch.bytes() < needed.bytes()
 }
 
 #[test]
@@ -58,13 +65,13 @@ fn triangular_systems() {
         b.buffer.copy_from(&b.old).expect("as long");
         let range = b.range();
         let right = MatrixMut::new(b.buffer.slice_mut(range), of_b).expect("it has room");
-        let len = trsm_scratch_len::<f64>(side, of_b).expect("a length");
-        let mut scratch = device.zeroed(len.saturating_add_signed(wrong[1].min(0))).expect("memory");
+        let needed = trsm_scratch::<f64>(side, of_b).expect("a length");
+        let mut scratch = exactly(&stream, if wrong[1] < 0 { ScratchSize::new() } else { needed });
         let mut info = device.zeroed(1usize.saturating_add_signed(wrong[2])).expect("memory");
         let a = Matrix::new(&matrix, of_a).expect("it has room");
         let result = trsm(&stream, side, triangle, Diagonal::Unit, 1.0, a, right, &mut info, &mut scratch);
         stream.synchronize().expect("no fault");
-        let is_wrong = !is_square || scratch.len() < len || info.len() != 1;
+        let is_wrong = !is_square || lacks_room(&device, &scratch, needed) || info.len() != 1;
         assert_eq!(result.is_err(), is_wrong, "{result:?}");
         if result.is_err() {
             return b.check(None);
@@ -95,7 +102,7 @@ fn symmetric_updates_and_factors() {
         let mut c = Guarded::new(&device, place.offsets.1, of_c.span(), |i| (i % 7) as f32);
         let range = c.range();
         let target = MatrixMut::new(c.buffer.slice_mut(range.clone()), of_c).expect("it has room");
-        let mut scratch = device.alloc(syrk_scratch_len::<f32>(k, of_c)).expect("memory");
+        let mut scratch = exactly(&stream, syrk_scratch::<f32>(k, of_c));
         let factor = Matrix::new(&matrix, of_a).expect("it has room");
         let result = syrk(&stream, triangle, 2.0, factor, 1.0, target, &mut scratch);
         stream.synchronize().expect("no fault");
@@ -136,7 +143,7 @@ fn symmetric_updates_and_factors() {
         c.buffer.copy_from(&c.old).expect("as long");
         let target = MatrixMut::new(c.buffer.slice_mut(range), of_c).expect("it has room");
         let mut info = device.zeroed(1).expect("memory");
-        let mut scratch = device.alloc(potrf_scratch_len::<f32>(n, 1).expect("a length")).expect("memory");
+        let mut scratch = exactly(&stream, potrf_scratch::<f32>(n, 1).expect("a length"));
         potrf(&stream, triangle, target, &mut info, &mut scratch).expect("it is right");
         stream.synchronize().expect("no fault");
         assert_eq!(info.to_vec().expect("its value"), [bad.map_or(0, |bad| bad as u32 + 1)]);
@@ -164,14 +171,14 @@ fn tensor_products() {
         let (first, second) = (device.upload(&a).expect("memory"), device.upload(&b).expect("memory"));
         let first = Matrix::new(first.slice(place.offsets.0..), of_a).expect("it has room");
         let second = Matrix::new(&second, of_b).expect("it has room");
-        let len = gemm_tensor_scratch_len(first, second, of_c);
-        let mut scratch = device.alloc(len.saturating_add_signed(wrong[1].min(0))).expect("memory");
+        let needed = gemm_tensor_scratch(first, second, of_c);
+        let mut scratch = exactly(&stream, if wrong[1] < 0 { ScratchSize::new() } else { needed });
         let mut c = Guarded::new(&device, place.offsets.1, of_c.span(), |i| small(i as u64));
         let range = c.range();
         let target = MatrixMut::new(c.buffer.slice_mut(range), of_c).expect("it has room");
         let result = gemm_tensor::<bf16, f32>(&stream, 1.0, first, second, beta, target, &mut scratch);
         stream.synchronize().expect("no fault");
-        let is_wrong = of_b.rows() != k || scratch.len() < len;
+        let is_wrong = of_b.rows() != k || lacks_room(&device, &scratch, needed);
         assert_eq!(result.is_err(), is_wrong, "{result:?}");
         if result.is_err() {
             return c.check(None);

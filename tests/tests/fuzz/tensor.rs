@@ -3,9 +3,10 @@
 use gpu_core::{Element, Stream};
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
-    Batch, BatchLayout, BatchMut, Error, bf16, f16, gemm_i8, gemm_i8_scratch_len, gemm_tensor,
-    gemm_tensor_scratch_len, gemm_tf32, gemm_tf32_scratch_len,
+    Batch, BatchLayout, BatchMut, Error, bf16, f16, gemm_i8, gemm_i8_scratch, gemm_tensor,
+    gemm_tensor_scratch, gemm_tf32, gemm_tf32_scratch,
 };
+use gpu_tests::scratch::exactly;
 use proptest::prelude::*;
 
 use super::linalg::layout;
@@ -130,11 +131,11 @@ fn of_halves() {
         let whole = (|value: i32| of(value as f32), |value: i32| of_output(value as f32));
         case.check(whole, |stream, a, b, c| {
             let (alpha, beta) = (case.alpha as f32, case.beta as f32);
-            let len = match case.variant {
-                None => gemm_tensor_scratch_len(a, b, c.layout()),
-                Some(variant) => variants::gemm_tensor_scratch_len(variant, a, b, c.layout()),
+            let size = match case.variant {
+                None => gemm_tensor_scratch(a, b, c.layout()),
+                Some(variant) => variants::gemm_tensor_scratch(variant, a, b, c.layout()),
             };
-            let mut scratch = stream.device().alloc(len).expect("memory");
+            let mut scratch = exactly(stream, size);
             match case.variant {
                 None => gemm_tensor(stream, alpha, a, b, beta, c, &mut scratch),
                 Some(variant) => variants::gemm_tensor(stream, variant, alpha, a, b, beta, c, &mut scratch),
@@ -174,11 +175,11 @@ fn of_bytes() {
     fuzz("gemm_i8", cases(), |case| {
         let whole = (|value: i32| value as i8, |value: i32| value);
         case.check(whole, |stream, a, b, c| {
-            let len = match case.variant {
-                None => gemm_i8_scratch_len(a, b, c.layout()),
-                Some(variant) => variants::gemm_i8_scratch_len(variant, a, b, c.layout()),
+            let size = match case.variant {
+                None => gemm_i8_scratch(a, b, c.layout()),
+                Some(variant) => variants::gemm_i8_scratch(variant, a, b, c.layout()),
             };
-            let mut scratch = stream.device().alloc(len).expect("memory");
+            let mut scratch = exactly(stream, size);
             match case.variant {
                 None => gemm_i8(stream, case.alpha, a, b, case.beta, c, &mut scratch),
                 Some(variant) => {

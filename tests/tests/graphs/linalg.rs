@@ -25,8 +25,8 @@ fn matrix(device: &Device) -> Buffer<f64> {
 #[test]
 fn vectors_and_elements() {
     on_each("vectors_and_elements", |device| {
-        let make = |_: &Stream| {
-            let room = device.zeroed::<f64>(gemv_scratch_len::<f64>(layout()).unwrap()).unwrap();
+        let make = |s: &Stream| {
+            let room = scratch(s, gemv_scratch::<f64>(layout()).unwrap());
             ((matrix(device), matrix(device)), device.zeroed::<f64>(N * N).unwrap(), room)
         };
         replays(device, "gemv", make, |s, ((a, x), y, scratch)| {
@@ -41,10 +41,9 @@ fn vectors_and_elements() {
         replays(device, "hadamard", make, |s, ((x, z), y, _)| Ok(hadamard(s, &*x, &*z, y)?));
         replays(device, "scale", make, |s, (_, y, _)| Ok(scale(s, 0.5, y)?));
         replays(device, "copy", make, |s, ((x, _), y, _)| Ok(copy(s, &*x, y)?));
-        let make = |_: &Stream| {
-            let room =
-                device.zeroed::<f64>(symv_scratch_len(N).unwrap().max(trmv_scratch_len(N).unwrap())).unwrap();
-            ((matrix(device), matrix(device)), device.zeroed::<f64>(N).unwrap(), room)
+        let make = |s: &Stream| {
+            let size = symv_scratch::<f64>(N).unwrap().max(trmv_scratch::<f64>(N).unwrap());
+            ((matrix(device), matrix(device)), device.zeroed::<f64>(N).unwrap(), scratch(s, size))
         };
         replays(device, "symv", make, |s, ((a, x), y, scratch)| {
             Ok(symv(s, Triangle::Lower, 2.0, Matrix::new(&*a, layout())?, x.slice(..N), 0.5, y, scratch)?)
@@ -58,14 +57,13 @@ fn vectors_and_elements() {
 #[test]
 fn products() {
     on_each("products", |device| {
-        let make = |_: &Stream| {
-            let len = gemm_scratch_len::<f64>(N, layout())
-                .max(symm_scratch_len::<f64>(Side::Left, layout()).unwrap())
-                .max(trmm_scratch_len::<f64>(Side::Left, layout()).unwrap())
-                .max(syrk_scratch_len::<f64>(N, layout()))
-                .max(syr2k_scratch_len::<f64>(N, layout()));
-            let room = device.zeroed::<f64>(len).unwrap();
-            ((matrix(device), definite(device)), device.zeroed::<f64>(N * N).unwrap(), room)
+        let make = |s: &Stream| {
+            let size = gemm_scratch::<f64>(N, layout())
+                .max(symm_scratch::<f64>(Side::Left, layout()).unwrap())
+                .max(trmm_scratch::<f64>(Side::Left, layout()).unwrap())
+                .max(syrk_scratch::<f64>(N, layout()))
+                .max(syr2k_scratch::<f64>(N, layout()));
+            ((matrix(device), definite(device)), device.zeroed::<f64>(N * N).unwrap(), scratch(s, size))
         };
         macro_rules! each {
             ($($name:ident: ($s:ident, $a:ident, $b:ident, $c:ident, $scratch:ident) $call:expr;)*) => { $(
@@ -89,14 +87,14 @@ fn products() {
 #[test]
 fn factors_and_solves() {
     on_each("factors_and_solves", |device| {
-        let make = |_: &Stream| {
-            let len = potrf_scratch_len::<f64>(N, 1)
+        let make = |s: &Stream| {
+            let size = potrf_scratch::<f64>(N, 1)
                 .unwrap()
-                .max(potrs_scratch_len::<f64>(N, layout()).unwrap())
-                .max(potri_scratch_len::<f64>(N, 1).unwrap())
-                .max(trsm_scratch_len::<f64>(Side::Left, layout()).unwrap());
+                .max(potrs_scratch::<f64>(N, layout()).unwrap())
+                .max(potri_scratch::<f64>(N, 1).unwrap())
+                .max(trsm_scratch::<f64>(Side::Left, layout()).unwrap());
             let outputs = (device.zeroed::<f64>(N * N).unwrap(), device.zeroed::<u32>(1).unwrap());
-            (definite(device), outputs, device.zeroed::<f64>(len).unwrap())
+            (definite(device), outputs, scratch(s, size))
         };
         let lower = Triangle::Lower;
         replays(device, "potrf", make, |s, (a, (l, info), scratch)| {
@@ -133,9 +131,9 @@ fn factors_and_solves() {
 #[test]
 fn exchanges_and_single_right_hand_sides() {
     on_each("exchanges_and_single_right_hand_sides", |device| {
-        let make = |_: &Stream| {
+        let make = |s: &Stream| {
             let column = Layout::column_major(N, 1).unwrap();
-            let room = device.zeroed::<f64>(trsm_scratch_len::<f64>(Side::Left, column).unwrap()).unwrap();
+            let room = scratch(s, trsm_scratch::<f64>(Side::Left, column).unwrap());
             let outputs = (device.zeroed::<f64>(N).unwrap(), device.zeroed::<u32>(1).unwrap());
             ((definite(device), matrix(device)), outputs, room)
         };
@@ -181,9 +179,9 @@ fn factors_of_several_sizes_and_skylines() {
         });
         // Blocks of 8, each row of which begins at most three before the diagonal.
         let first: Vec<usize> = (0..N / 8).map(|row| row.saturating_sub(3)).collect();
-        let make = |_: &Stream| {
+        let make = |s: &Stream| {
             let skyline = BlockSkyline::new(device, N, 8, &first).unwrap();
-            let room = device.zeroed::<f64>(skyline.scratch_len::<f64>()).unwrap();
+            let room = scratch(s, skyline.scratch::<f64>());
             let outputs = (device.zeroed::<f64>(N * N).unwrap(), device.zeroed::<u32>(1).unwrap());
             ((definite(device), skyline), outputs, room)
         };
@@ -200,7 +198,7 @@ fn products_on_tensor_cores() {
         // A C that is small, so that sums are cut into parts, which scratch memory holds.
         let (m, n, k) = (64, 64, 1024);
         let of = |rows, columns| Layout::row_major(rows, columns).unwrap();
-        let make = |_: &Stream| {
+        let make = |s: &Stream| {
             let factor = |seed: usize| {
                 let values = numbers(64 * k + seed, 64).into_iter().skip(seed);
                 device
@@ -209,8 +207,7 @@ fn products_on_tensor_cores() {
             };
             let (a, b) = (factor(0), factor(5));
             let (of_a, of_b) = (Matrix::new(&a, of(m, k)).unwrap(), Matrix::new(&b, of(k, n)).unwrap());
-            let len = gemm_tensor_scratch_len(of_a, of_b, of(m, n));
-            let room = device.zeroed::<f32>(len).unwrap();
+            let room = scratch(s, gemm_tensor_scratch(of_a, of_b, of(m, n)));
             ((a, b), device.zeroed::<f32>(m * n).unwrap(), room)
         };
         replays(device, "gemm_tensor", make, |s, ((a, b), c, scratch)| {
@@ -230,13 +227,12 @@ fn products_on_tensor_cores() {
             Ok(gemm_tensor_with::<bf16, f32>(s, 0.5, a, b, 0.0, c, &epilogue, scratch)?)
         });
         // Two launches more: one that copies factors, one that adds parts.
-        let make = |_: &Stream| {
+        let make = |s: &Stream| {
             let factor = |seed: usize| {
                 let values = numbers(64 * k + seed, 64).into_iter().skip(seed);
                 device.upload(&values.map(|n| n as f32 / 8.0 - 4.0).collect::<Vec<_>>()).unwrap()
             };
-            let len = gemm_tf32_scratch_len(of(m, k), of(k, n), of(m, n));
-            let room = device.zeroed::<f32>(len).unwrap();
+            let room = scratch(s, gemm_tf32_scratch(of(m, k), of(k, n), of(m, n)));
             ((factor(0), factor(5)), device.zeroed::<f32>(m * n).unwrap(), room)
         };
         replays(device, "gemm_tf32", make, |s, ((a, b), c, scratch)| {
@@ -253,14 +249,14 @@ fn products_on_tensor_cores() {
             Ok(gemm_tf32_with(s, 0.5, a, b, 0.0, MatrixMut::new(c, of(m, n))?, &epilogue, scratch)?)
         });
         // The same of bytes, of which B is copied.
-        let make = |_: &Stream| {
+        let make = |s: &Stream| {
             let factor = |seed: usize| {
                 let values = numbers(64 * k + seed, 64).into_iter().skip(seed);
                 device.upload(&values.map(|n| n as i8 - 32).collect::<Vec<_>>()).unwrap()
             };
             let (a, b) = (factor(0), factor(5));
             let (of_a, of_b) = (Matrix::new(&a, of(m, k)).unwrap(), Matrix::new(&b, of(k, n)).unwrap());
-            let room = device.zeroed::<i32>(gemm_i8_scratch_len(of_a, of_b, of(m, n))).unwrap();
+            let room = scratch(s, gemm_i8_scratch(of_a, of_b, of(m, n)));
             ((a, b), device.zeroed::<i32>(m * n).unwrap(), room)
         };
         replays(device, "gemm_i8", make, |s, ((a, b), c, scratch)| {

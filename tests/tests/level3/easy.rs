@@ -2,8 +2,8 @@
 //! operations is exact.
 
 use gpu_linalg::{
-    Batch, BatchLayout, Diagonal, Error, Matrix, Order, Side, gram, matmul_symmetric, matmul_triangular,
-    solve_triangular,
+    Batch, BatchLayout, Diagonal, Error, Matrix, Order, Side, gram, gram_pair, matmul_symmetric,
+    matmul_triangular, solve_triangular,
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::data::random;
@@ -91,6 +91,36 @@ fn gram_matrices_are_whole() {
                 let a = Batch::new(&a, a_layout).unwrap();
                 assert_eq!(gram(a).unwrap().to_vec().unwrap(), all(false), "{context}");
                 assert_eq!(gram(a.transposed()).unwrap().to_vec().unwrap(), all(true), "{context}, turned");
+            });
+        }
+    }
+}
+
+#[test]
+fn sums_of_two_products_are_whole() {
+    for (n, k) in [(9, 40), (70, 3), (1, 1), (0, 3), (3, 0)] {
+        for order in ORDERS {
+            let [(of_a, a), (of_b, b)] =
+                [(60, order), (70, Order::RowMajor)].map(|(seed, order)| rectangles(seed, n, k, order));
+            let of = |at| {
+                let [a, b] = [Dense::of(&a, of_a, at), Dense::of(&b, of_b, at)];
+                let (mut sum, other) = (a.times(&b.transposed()), b.times(&a.transposed()));
+                sum.elements.iter_mut().zip(other.elements).for_each(|(sum, other)| *sum += other);
+                sum
+            };
+            let expected = packed(&[0, 1].map(of), Order::RowMajor);
+            for_each("sums of two products", |device| {
+                let context = format!("{n} × {k}, {order:?} on {device}");
+                let (a, b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
+                let (a, b) = (Batch::new(&a, of_a).unwrap(), Batch::new(&b, of_b).unwrap());
+                assert_eq!(gram_pair(a, b).unwrap().to_vec().unwrap(), expected, "{context}");
+                let one = Matrix::new(b.data(), of_b.matrix).unwrap();
+                let error = gram_pair(a, one).unwrap_err();
+                assert!(matches!(error, Error::BatchCounts { a: 2, b: 1, .. }), "{error}, {context}");
+                if n != k {
+                    let error = gram_pair(a, b.transposed()).unwrap_err();
+                    assert!(matches!(error, Error::Shapes { .. }), "{error}, {context}");
+                }
             });
         }
     }

@@ -12,12 +12,12 @@
 
 use gpu_core::Device;
 use gpu_linalg::{
-    BatchLayout, Diagonal, Matrix, MatrixMut, Order, Side, Triangle, symm, symm_scratch_len, syr2k,
-    syr2k_scratch_len, syrk, syrk_scratch_len, trmm, trmm_scratch_len, trsm, trsm_scratch_len, trsv,
-    trsv_scratch_len,
+    BatchLayout, Diagonal, Matrix, MatrixMut, Order, Side, Triangle, symm, symm_scratch, syr2k,
+    syr2k_scratch, syrk, syrk_scratch, trmm, trmm_scratch, trsm, trsm_scratch, trsv, trsv_scratch,
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::golden::{Block, blocks};
+use gpu_tests::scratch::exactly;
 
 use crate::common::*;
 use crate::solve::{inverse, residual_bound};
@@ -114,25 +114,25 @@ fn run<T: Real>(device: &Device, call: &Call<'_>, a: &Dense, b: Option<&Dense>, 
     let c = MatrixMut::new(&mut of_c, layout_c.matrix).unwrap();
     match call.function {
         "trsm" => {
-            let mut scratch = device.alloc(trsm_scratch_len::<T>(side, layout_c).unwrap()).unwrap();
+            let mut scratch = exactly(&device.default_stream(), trsm_scratch::<T>(side, layout_c).unwrap());
             trsm(&stream, side, of_view, diagonal, alpha, a, c, &mut info, &mut scratch).unwrap();
         }
         "trmm" => {
-            let mut scratch = device.alloc(trmm_scratch_len::<T>(side, layout_c).unwrap()).unwrap();
+            let mut scratch = exactly(&device.default_stream(), trmm_scratch::<T>(side, layout_c).unwrap());
             trmm(&stream, side, of_view, diagonal, alpha, a, c, &mut scratch).unwrap();
         }
         "symm" => {
-            let mut scratch = device.alloc(symm_scratch_len::<T>(side, layout_c).unwrap()).unwrap();
+            let mut scratch = exactly(&device.default_stream(), symm_scratch::<T>(side, layout_c).unwrap());
             symm(&stream, side, triangle, alpha, a, b.unwrap(), beta, c, &mut scratch).unwrap();
         }
         "syrk" => {
             let k = a.layout().columns();
-            let mut scratch = device.alloc(syrk_scratch_len::<T>(k, layout_c)).unwrap();
+            let mut scratch = exactly(&device.default_stream(), syrk_scratch::<T>(k, layout_c));
             syrk(&stream, triangle, alpha, a, beta, c, &mut scratch).unwrap();
         }
         "syr2k" => {
             let k = a.layout().columns();
-            let mut scratch = device.alloc(syr2k_scratch_len::<T>(k, layout_c)).unwrap();
+            let mut scratch = exactly(&device.default_stream(), syr2k_scratch::<T>(k, layout_c));
             syr2k(&stream, triangle, alpha, a, b.unwrap(), beta, c, &mut scratch).unwrap();
         }
         other => panic!("{other} is no function"),
@@ -154,7 +154,7 @@ fn run_vector<T: Real>(device: &Device, call: &Call<'_>, a: &Dense, b: &Dense) -
     let vector: Vec<T> = b.elements.iter().map(|&value| T::from(value as f32)).collect();
     let mut x = device.upload(&vector).unwrap();
     let mut info = device.alloc(1).unwrap();
-    let mut scratch = device.alloc(trsv_scratch_len::<T>(b.rows).unwrap()).unwrap();
+    let mut scratch = exactly(&device.default_stream(), trsv_scratch::<T>(b.rows).unwrap());
     let stream = device.default_stream();
     trsv(&stream, triangle, call.diagonal, a, &mut x, &mut info, &mut scratch).unwrap();
     let x = x.to_vec().unwrap();

@@ -1,9 +1,8 @@
 //! `trmm` and `symm`.
 
-use gpu_linalg::{
-    Batch, BatchMut, Diagonal, Order, Side, Triangle, symm, symm_scratch_len, trmm, trmm_scratch_len,
-};
+use gpu_linalg::{Batch, BatchMut, Diagonal, Order, Side, Triangle, symm, symm_scratch, trmm, trmm_scratch};
 use gpu_tests::backends::for_each;
+use gpu_tests::scratch::exactly;
 
 use crate::common::*;
 
@@ -48,7 +47,7 @@ pub(crate) fn check_trmm<T: Real>(case: Case, seed: u64) {
     let mut results = Results::new();
     for_each("trmm", |device| {
         let (a, mut result) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
-        let mut scratch = device.alloc(trmm_scratch_len::<T>(side, b_layout).unwrap()).unwrap();
+        let mut scratch = exactly(&device.default_stream(), trmm_scratch::<T>(side, b_layout).unwrap());
         let (of_a, stream) = (Batch::new(&a, a_layout).unwrap(), device.default_stream());
         let of_b = BatchMut::new(&mut result, b_layout).unwrap();
         trmm(&stream, side, triangle, diagonal, T::from(alpha), of_a, of_b, &mut scratch).unwrap();
@@ -84,7 +83,7 @@ pub(crate) fn check_symm<T: Real>(case: Case, seed: u64) {
     for_each("symm", |device| {
         let (a, b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
         let mut result = device.upload(&c).unwrap();
-        let mut scratch = device.alloc(symm_scratch_len::<T>(side, c_layout).unwrap()).unwrap();
+        let mut scratch = exactly(&device.default_stream(), symm_scratch::<T>(side, c_layout).unwrap());
         let (of_a, of_b) = (Batch::new(&a, a_layout).unwrap(), Batch::new(&b, b_layout).unwrap());
         let of_c = BatchMut::new(&mut result, c_layout).unwrap();
         let (stream, factors) = (device.default_stream(), (T::from(alpha), T::from(beta)));

@@ -2,11 +2,12 @@
 //! every backend alike. What is not read at all, of the other triangle, is NaN in all other tests.
 
 use gpu_linalg::{
-    Batch, BatchLayout, BatchMut, Diagonal, Order, Side, Triangle, symm, symm_scratch_len, syrk,
-    syrk_scratch_len, trmm, trmm_scratch_len, trsm, trsm_scratch_len,
+    Batch, BatchLayout, BatchMut, Diagonal, Order, Side, Triangle, symm, symm_scratch, syrk, syrk_scratch,
+    trmm, trmm_scratch, trsm, trsm_scratch,
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::data::random;
+use gpu_tests::scratch::exactly;
 
 use crate::common::*;
 
@@ -127,19 +128,22 @@ pub(crate) fn check<T: Real>(case: Case, seed: u64) {
         let (one, zero) = (T::from(1.0), T::from(0.0));
         match function {
             Function::Trsm => {
-                let mut scratch = device.alloc(trsm_scratch_len::<T>(side, b_layout).unwrap()).unwrap();
+                let mut scratch =
+                    exactly(&device.default_stream(), trsm_scratch::<T>(side, b_layout).unwrap());
                 trsm(&stream, side, triangle, diagonal, one, of_a, into, &mut info, &mut scratch).unwrap();
             }
             Function::Trmm => {
-                let mut scratch = device.alloc(trmm_scratch_len::<T>(side, b_layout).unwrap()).unwrap();
+                let mut scratch =
+                    exactly(&device.default_stream(), trmm_scratch::<T>(side, b_layout).unwrap());
                 trmm(&stream, side, triangle, diagonal, one, of_a, into, &mut scratch).unwrap();
             }
             Function::Symm => {
-                let mut scratch = device.alloc(symm_scratch_len::<T>(side, b_layout).unwrap()).unwrap();
+                let mut scratch =
+                    exactly(&device.default_stream(), symm_scratch::<T>(side, b_layout).unwrap());
                 symm(&stream, side, triangle, one, of_a, of_b, zero, into, &mut scratch).unwrap();
             }
             Function::Syrk => {
-                let mut scratch = device.alloc(syrk_scratch_len::<T>(m, b_layout)).unwrap();
+                let mut scratch = exactly(&device.default_stream(), syrk_scratch::<T>(m, b_layout));
                 syrk(&stream, triangle, one, of_a, zero, into, &mut scratch).unwrap();
             }
         }

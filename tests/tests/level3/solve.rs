@@ -1,10 +1,10 @@
 //! `trsm` and `trsv`.
 
 use gpu_linalg::{
-    Batch, BatchMut, Diagonal, Layout, Matrix, Order, Side, Triangle, trsm, trsm_scratch_len, trsv,
-    trsv_scratch_len,
+    Batch, BatchMut, Diagonal, Layout, Matrix, Order, Side, Triangle, trsm, trsm_scratch, trsv, trsv_scratch,
 };
 use gpu_tests::backends::for_each;
+use gpu_tests::scratch::exactly;
 
 use crate::common::*;
 
@@ -90,7 +90,7 @@ pub(crate) fn check<T: Real>(case: Case, seed: u64) {
     for_each("trsm", |device| {
         let (a, mut x) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
         let mut info = device.upload(&vec![7u32; count]).unwrap();
-        let mut scratch = device.alloc(trsm_scratch_len::<T>(case.side, b_layout).unwrap()).unwrap();
+        let mut scratch = exactly(&device.default_stream(), trsm_scratch::<T>(case.side, b_layout).unwrap());
         let of_b = BatchMut::new(&mut x, b_layout).unwrap();
         let of_a = Batch::new(&a, a_layout).unwrap();
         let (alpha, stream) = (T::from(case.alpha), device.default_stream());
@@ -187,7 +187,7 @@ fn without_alpha_nothing_is_read() {
         let mut b = device.upload(&[f32::NAN; 140]).unwrap();
         let right = Layout::row_major(70, 2).unwrap();
         let mut info = device.alloc(1).unwrap();
-        let mut scratch = device.alloc(trsm_scratch_len::<f32>(Side::Left, right).unwrap()).unwrap();
+        let mut scratch = exactly(&device.default_stream(), trsm_scratch::<f32>(Side::Left, right).unwrap());
         let (a, of_b) =
             (Matrix::new(&a, square).unwrap(), gpu_linalg::MatrixMut::new(&mut b, right).unwrap());
         let stream = device.default_stream();
@@ -211,7 +211,7 @@ pub(crate) fn check_vector<T: Real>(case: Case, seed: u64) {
     for_each("trsv", |device| {
         let (a, mut x) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
         let mut info = device.alloc(1).unwrap();
-        let mut scratch = device.alloc(trsv_scratch_len::<T>(n).unwrap()).unwrap();
+        let mut scratch = exactly(&device.default_stream(), trsv_scratch::<T>(n).unwrap());
         let (matrix, stream) = (Matrix::new(&a, a_layout).unwrap(), device.default_stream());
         trsv(&stream, case.triangle, case.diagonal, matrix, &mut x, &mut info, &mut scratch).unwrap();
         assert_eq!(info.to_vec().unwrap(), [u32::MAX], "{context}");

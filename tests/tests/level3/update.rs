@@ -1,7 +1,8 @@
 //! `syrk` and `syr2k`.
 
-use gpu_linalg::{Batch, BatchMut, Order, Triangle, syr2k, syr2k_scratch_len, syrk, syrk_scratch_len};
+use gpu_linalg::{Batch, BatchMut, Order, Triangle, syr2k, syr2k_scratch, syrk, syrk_scratch};
 use gpu_tests::backends::for_each;
+use gpu_tests::scratch::exactly;
 
 use crate::common::*;
 
@@ -45,10 +46,10 @@ pub(crate) fn check<T: Real>(case: Case, seed: u64) {
         let of_c = BatchMut::new(&mut c, c_layout).unwrap();
         let (stream, factors) = (device.default_stream(), (T::from(alpha), T::from(beta)));
         if twice {
-            let mut scratch = device.alloc(syr2k_scratch_len::<T>(k, c_layout)).unwrap();
+            let mut scratch = exactly(&device.default_stream(), syr2k_scratch::<T>(k, c_layout));
             syr2k(&stream, triangle, factors.0, of_a, of_b, factors.1, of_c, &mut scratch).unwrap();
         } else {
-            let mut scratch = device.alloc(syrk_scratch_len::<T>(k, c_layout)).unwrap();
+            let mut scratch = exactly(&device.default_stream(), syrk_scratch::<T>(k, c_layout));
             syrk(&stream, triangle, factors.0, of_a, factors.1, of_c, &mut scratch).unwrap();
         }
         results.add(device, c.to_vec().unwrap(), &context);

@@ -1,13 +1,14 @@
 //! Products of matrices: one body over all backends, against a serial oracle.
 
+use gpu_core::{Kind, Scratch, ScratchSize};
 use gpu_linalg::plan::gemm::{AsVector, Split};
 use gpu_linalg::{
-    Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order, RealElement, gemm, gemm_scratch_len,
-    matmul,
+    Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order, RealElement, gemm, gemm_scratch, matmul,
 };
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::compare::{Bits, assert_same_bits};
 use gpu_tests::data::floats;
+use gpu_tests::scratch::{exactly, is_of_other_stream, lacks};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -107,8 +108,7 @@ pub(super) fn check<T: Number>(
     let mut c_buffer = device.upload(&expected).unwrap();
     naive(alpha, (&a_values[offset..], a), (&b_values[offset..], b), beta, (&mut expected[offset..], c));
     // What is in scratch memory goes nowhere.
-    let scratch = vec![T::of(f32::NAN); offset + gemm_scratch_len::<T>(a.matrix.columns(), c)];
-    let mut scratch = device.upload(&scratch).unwrap();
+    let mut scratch = exactly(&device.default_stream(), gemm_scratch::<T>(a.matrix.columns(), c));
     gemm(
         &device.default_stream(),
         alpha,
@@ -116,7 +116,7 @@ pub(super) fn check<T: Number>(
         Batch::new(b_buffer.slice(offset..), b).unwrap(),
         beta,
         BatchMut::new(c_buffer.slice_mut(offset..), c).unwrap(),
-        scratch.slice_mut(offset..),
+        &mut scratch,
     )
     .unwrap();
     let context = format!("{a:?} · {b:?} = {c:?}, {alpha:?}, {beta:?}, +{offset} on {}", device.name());
@@ -245,7 +245,7 @@ fn what_is_not_finite_propagates_and_zero_factors_clear_it() {
             let (a, b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
             let mut c = device.upload(c).unwrap();
             let (a, b) = (Matrix::new(&a, shape).unwrap(), Matrix::new(&b, shape).unwrap());
-            let mut scratch = device.alloc(gemm_scratch_len::<f32>(n, shape)).unwrap();
+            let mut scratch = exactly(&device.default_stream(), gemm_scratch::<f32>(n, shape));
             gemm(&stream, alpha, a, b, beta, MatrixMut::new(&mut c, shape).unwrap(), &mut scratch).unwrap();
             c.to_vec().unwrap()
         };
@@ -282,7 +282,7 @@ fn gaps_are_neither_read_nor_written() {
             let mut c = device.upload(&with_gaps(layouts[2], 1.0, UNTOUCHED)).unwrap();
             let (a, b) = (Matrix::new(&a, layouts[0]).unwrap(), Matrix::new(&b, layouts[1]).unwrap());
             let target = MatrixMut::new(&mut c, layouts[2]).unwrap();
-            let mut scratch = device.alloc(gemm_scratch_len::<f32>(k, target.layout())).unwrap();
+            let mut scratch = exactly(&device.default_stream(), gemm_scratch::<f32>(k, target.layout()));
             gemm(&device.default_stream(), 1.0, a, b, 1.0, target, &mut scratch).unwrap();
             let expected = with_gaps(layouts[2], 2.0 * k as f32 + 1.0, UNTOUCHED);
             assert_same_bits(
@@ -333,7 +333,7 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
         let stream = device.default_stream();
         let memory = device.upload(&[1.0f32; 64]).unwrap();
         let mut output = device.upload(&[UNTOUCHED; 64]).unwrap();
-        let mut none = device.alloc::<f32>(0).unwrap();
+        let mut none = Scratch::new(&stream);
         let matrix = |rows, columns| Matrix::new(&memory, Layout::row_major(rows, columns).unwrap()).unwrap();
 
         let error = gemm(
@@ -390,14 +390,16 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
         assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
         let long = device.upload(&[1.0f32; 8192]).unwrap();
         let row = Matrix::new(&long, Layout::row_major(1, 8192).unwrap()).unwrap();
-        let expected_len = gemm_scratch_len::<f32>(8192, Layout::row_major(1, 1).unwrap());
-        let target = MatrixMut::new(&mut output, Layout::row_major(1, 1).unwrap()).unwrap();
-        let mut short = device.alloc::<f32>(expected_len - 1).unwrap();
-        let error = gemm(&stream, 1.0, row, row.transposed(), 0.0, target, &mut short).unwrap_err();
-        assert!(
-            matches!(error, Error::ScratchTooSmall { expected, actual } if expected == expected_len && actual == expected - 1),
-            "{error}"
-        );
+        let needed = gemm_scratch::<f32>(8192, Layout::row_major(1, 1).unwrap());
+        let mut call = |scratch: &mut Scratch| {
+            let target = MatrixMut::new(&mut output, Layout::row_major(1, 1).unwrap()).unwrap();
+            gemm(&stream, 1.0, row, row.transposed(), 0.0, target, scratch)
+        };
+        let other = device.stream().unwrap();
+        assert!(is_of_other_stream(call(&mut exactly(&other, needed))));
+        if device.kind() != Kind::Cpu {
+            assert!(lacks(call(&mut exactly(&stream, ScratchSize::new())), needed));
+        }
         assert_eq!(output.to_vec().unwrap(), [UNTOUCHED; 64]);
     });
 }

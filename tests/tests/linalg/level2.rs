@@ -1,14 +1,16 @@
 //! Outer products, and products of a vector and a symmetric or triangular matrix: one body over all backends, against
 //! serial oracles.
 
+use gpu_core::{Kind, Scratch, ScratchSize};
 use gpu_linalg::{
-    Diagonal, Error, Layout, Matrix, MatrixMut, Order, RealElement, Triangle, ger, symv, symv_scratch_len,
-    trmv, trmv_scratch_len,
+    Diagonal, Error, Layout, Matrix, MatrixMut, Order, RealElement, Triangle, ger, symv, symv_scratch, trmv,
+    trmv_scratch,
 };
 use gpu_linalg_kernels::triangle::TILE;
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::compare::{Bits, assert_same_bits};
 use gpu_tests::data::floats;
+use gpu_tests::scratch::{exactly, is_of_other_stream, lacks};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -65,7 +67,7 @@ fn check_symv<T: RealElement + From<f32> + Bits>(
     let (x, mut expected) = (values::<T>(seed + 1, n), values::<T>(seed + 2, n));
     let (a_device, x_device) = (device.upload(&a).unwrap(), device.upload(&x).unwrap());
     let mut y = device.upload(&expected).unwrap();
-    let mut scratch = device.alloc(symv_scratch_len(n).unwrap()).unwrap();
+    let mut scratch = exactly(&device.default_stream(), symv_scratch::<T>(n).unwrap());
     let (alpha, beta) = (T::from(alpha), T::from(beta));
     let matrix = Matrix::new(&a_device, layout).unwrap();
     symv(&device.default_stream(), triangle, alpha, matrix, &x_device, beta, &mut y, &mut scratch).unwrap();
@@ -92,7 +94,7 @@ fn check_trmv<T: RealElement + From<f32> + Bits>(
     let a = stored::<T>(seed, layout, triangle, diagonal);
     let x = values::<T>(seed + 1, n);
     let (a_device, mut x_device) = (device.upload(&a).unwrap(), device.upload(&x).unwrap());
-    let mut scratch = device.alloc(trmv_scratch_len(n).unwrap()).unwrap();
+    let mut scratch = exactly(&device.default_stream(), trmv_scratch::<T>(n).unwrap());
     let matrix = Matrix::new(&a_device, layout).unwrap();
     trmv(&device.default_stream(), triangle, diagonal, matrix, &mut x_device, &mut scratch).unwrap();
     let row = |row: usize| {
@@ -203,7 +205,7 @@ fn what_is_not_finite_propagates_and_what_is_not_there_does_not() {
             let layout = layout(70, 70, order, 0);
             let ones = device.upload(&vec![1.0f32; layout.span()]).unwrap();
             let matrix = Matrix::new(&ones, layout).unwrap();
-            let mut scratch = device.alloc(trmv_scratch_len(70).unwrap()).unwrap();
+            let mut scratch = exactly(&device.default_stream(), trmv_scratch::<f32>(70).unwrap());
             for (last, triangle) in [(69, Triangle::Lower), (0, Triangle::Upper)] {
                 let mut x = vec![1.0f32; 70];
                 x[last] = f32::INFINITY;
@@ -239,7 +241,7 @@ fn the_error_is_within_the_componentwise_bound() {
         let (a, x) = (floats(1, layout.span()), floats(2, n));
         let (a_device, x_device) = (device.upload(&a).unwrap(), device.upload(&x).unwrap());
         let (mut y, mut scratch) =
-            (device.alloc(n).unwrap(), device.alloc(symv_scratch_len(n).unwrap()).unwrap());
+            (device.alloc(n).unwrap(), exactly(&device.default_stream(), symv_scratch::<f32>(n).unwrap()));
         let matrix = Matrix::new(&a_device, layout).unwrap();
         let stream = device.default_stream();
         symv(&stream, Triangle::Lower, 1.0f32, matrix, &x_device, 0.0, &mut y, &mut scratch).unwrap();
@@ -267,7 +269,7 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
         let stream = device.default_stream();
         let ones = device.upload(&[1.0f32; 12]).unwrap();
         let mut y = device.upload(&[OLD; 12]).unwrap();
-        let mut scratch = device.alloc::<f32>(symv_scratch_len(3).unwrap()).unwrap();
+        let mut scratch = exactly(&device.default_stream(), symv_scratch::<f32>(3).unwrap());
         let wide = Matrix::new(&ones, Layout::row_major(3, 4).unwrap()).unwrap();
         let square = Matrix::new(&ones, Layout::row_major(3, 3).unwrap()).unwrap();
         let lower = Triangle::Lower;
@@ -282,9 +284,13 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
         assert!(matches!(error.unwrap_err(), Error::VectorLengths { rows: 3, columns: 3, x: 2, y: 3 }));
         let error = trmv(&stream, lower, Diagonal::Unit, square, y.slice_mut(..4), &mut scratch).unwrap_err();
         assert!(matches!(error, Error::VectorLengths { x: 4, y: 4, .. }), "{error}");
-        let short = scratch.slice_mut(1..);
-        let error = trmv(&stream, lower, Diagonal::Unit, square, y.slice_mut(..3), short).unwrap_err();
-        assert!(matches!(error, Error::ScratchTooSmall { expected: 3, actual: 2 }), "{error}");
+        let needed = trmv_scratch::<f32>(3).unwrap();
+        let mut call =
+            |scratch: &mut Scratch| trmv(&stream, lower, Diagonal::Unit, square, y.slice_mut(..3), scratch);
+        assert!(is_of_other_stream(call(&mut exactly(&device.stream().unwrap(), needed))));
+        if device.kind() != Kind::Cpu {
+            assert!(lacks(call(&mut exactly(&stream, ScratchSize::new())), needed));
+        }
         let matrix = MatrixMut::new(&mut y, Layout::row_major(3, 4).unwrap()).unwrap();
         let error = ger(&stream, 1.0, ones.slice(..4), ones.slice(..4), matrix).unwrap_err();
         assert!(matches!(error, Error::VectorLengths { rows: 3, columns: 4, x: 4, y: 4 }), "{error}");

@@ -1,9 +1,9 @@
 //! Products of matrices around the tiles of each kernel, and of sums that are cut.
 
-use gpu_core::Device;
+use gpu_core::{Device, Scratch};
 use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS, Plan, Split, Sums};
 use gpu_linalg::variants::gemm_tiles;
-use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Order, Triangle, syrk_scratch_len};
+use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Order, Triangle, syrk_scratch};
 use gpu_linalg_kernels::gemm::{
     GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
     GEMM_TENSOR_HALVES_F64, GEMM_TENSOR_MEDIUM_F64, Tile, aligned, bulk, large, linalg_gemm_bulk_nn_f64,
@@ -13,6 +13,7 @@ use gpu_linalg_kernels::gemm::{
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::random;
+use gpu_tests::scratch::exactly;
 
 use super::basics::{Number, ORDERS, by_tiles, check, layout, one, values};
 
@@ -99,7 +100,7 @@ macro_rules! chosen_kernels {
                         }
 
                         // None of them needs scratch memory: it is one launch.
-                        let mut scratch = device.alloc::<$T>(0).unwrap();
+                        let mut scratch = Scratch::new(&device.default_stream());
                         let (a, b) = (Batch::new(&a_device, a).unwrap(), Batch::new(&b_device, b).unwrap());
                         let c = BatchMut::new(&mut c_device, c).unwrap();
                         let (kernel, stream) = (Kernel::$kernel, device.default_stream());
@@ -135,7 +136,7 @@ fn kernels_that_do_not_take_a_product() {
     for_each("kernels_that_do_not_take_a_product", |device| {
         let (a, b) = (device.upload(&[1.0f32; 60]).unwrap(), device.upload(&[1.0f32; 60]).unwrap());
         let mut c = device.upload(&[7.0f32; 6]).unwrap();
-        let mut scratch = device.alloc::<f32>(0).unwrap();
+        let mut scratch = Scratch::new(&device.default_stream());
         let [of_a, of_b, of_c] = [(2, 20), (20, 3), (2, 3)].map(|(m, n)| layout(m, n, Order::RowMajor, 0));
         let stream = device.default_stream();
         let mut refused = |kernel, triangle| {
@@ -176,7 +177,8 @@ fn numbered_by_short<T: Number>(device: &Device, case: usize, shape: (usize, usi
     let values = |seed, layout: BatchLayout| values::<T>(seed, layout.span().unwrap());
     let (a_values, b_values, mut expected) = (values(1, a), values(2, b), values(3, c));
     let (a_device, b_device) = (device.upload(&a_values).unwrap(), device.upload(&b_values).unwrap());
-    let (mut c_device, mut scratch) = (device.upload(&expected).unwrap(), device.alloc::<T>(0).unwrap());
+    let (mut c_device, mut scratch) =
+        (device.upload(&expected).unwrap(), Scratch::new(&device.default_stream()));
     let (alpha, beta) = (T::of(1.5), T::of(-0.5));
     by_tiles(alpha, (&a_values, a), (&b_values, b), beta, (&mut expected, c));
     let (a, b) = (Batch::new(&a_device, a).unwrap(), Batch::new(&b_device, b).unwrap());
@@ -346,7 +348,7 @@ fn exact_triangles<T: Number>(device: &Device, kernel: Kernel, (n, k): (usize, u
 
         let (a_device, b_device) = (device.upload(&a_values).unwrap(), device.upload(&b_values).unwrap());
         let mut c_device = device.upload(&old).unwrap();
-        let mut scratch = device.upload(&vec![T::of(f32::NAN); syrk_scratch_len::<T>(k, c)]).unwrap();
+        let mut scratch = exactly(&device.default_stream(), syrk_scratch::<T>(k, c));
         let (a, b) = (Batch::new(&a_device, a).unwrap(), Batch::new(&b_device, b).unwrap());
         let (c, stream) = (BatchMut::new(&mut c_device, c).unwrap(), device.default_stream());
         gemm_tiles(&stream, kernel, Some(triangle), alpha, a, b, beta, c, &mut scratch).unwrap();
@@ -381,7 +383,7 @@ macro_rules! conflict_free_kernels {
             let device = gpu_core::Device::simulator_with(config);
             let stream = device.default_stream();
             let square = device.upload(&values::<$T>(1, 64 * 64)).unwrap();
-            let (mut c, mut scratch) = (device.alloc::<$T>(64 * 64).unwrap(), device.alloc::<$T>(0).unwrap());
+            let (mut c, mut scratch) = (device.alloc::<$T>(64 * 64).unwrap(), Scratch::new(&device.default_stream()));
             for orders in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| [ORDERS[a], ORDERS[b], Order::RowMajor]) {
                 let [a, b, of_c] = orders.map(|order| one(layout(64, 64, order, 0)));
                 let (a, b) = (Batch::new(&square, a).unwrap(), Batch::new(&square, b).unwrap());

@@ -9,6 +9,7 @@ use gpu_linalg::{Batch, BatchMut, Error, Layout, Matrix, MatrixMut, bf16};
 use gpu_sim::Config;
 use gpu_tests::backends::for_each;
 use gpu_tests::data::random;
+use gpu_tests::scratch::exactly;
 use gpu_transpose::transpose_into;
 
 /// Rows and columns of C, and the sum's length: several tiles of the transposition, and several blocks that copy.
@@ -63,7 +64,8 @@ fn copies_of_factors_wait_for_the_kernel_before() {
             bf16::from_f32,
             |value| value,
             |stream, a, b, c| {
-                let mut scratch = device.alloc(variants::gemm_tensor_scratch_len(VARIANT, a, b, of_c))?;
+                let mut scratch =
+                    exactly(&device.default_stream(), variants::gemm_tensor_scratch(VARIANT, a, b, of_c));
                 variants::gemm_tensor::<bf16, f32>(stream, VARIANT, 1.0, a, b, 0.0, c, &mut scratch)
             },
         );
@@ -72,8 +74,8 @@ fn copies_of_factors_wait_for_the_kernel_before() {
             |value| value,
             |value| value,
             |stream, a, b, c| {
-                let len = variants::gemm_tf32_scratch_len(VARIANT, a.layout(), b.layout(), of_c);
-                let mut scratch = device.alloc(len)?;
+                let mut scratch =
+                    exactly(stream, variants::gemm_tf32_scratch(VARIANT, a.layout(), b.layout(), of_c));
                 variants::gemm_tf32(stream, VARIANT, 1.0, a, b, 0.0, c, &mut scratch)
             },
         );
@@ -82,7 +84,8 @@ fn copies_of_factors_wait_for_the_kernel_before() {
             |value| value as i8,
             |value| value as i32,
             |stream, a, b, c| {
-                let mut scratch = device.alloc(variants::gemm_i8_scratch_len(VARIANT, a, b, of_c))?;
+                let mut scratch =
+                    exactly(&device.default_stream(), variants::gemm_i8_scratch(VARIANT, a, b, of_c));
                 variants::gemm_i8(stream, VARIANT, 1, a, b, 0, c, &mut scratch)
             },
         );

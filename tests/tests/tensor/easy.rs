@@ -1,6 +1,10 @@
 //! Products on the tensor cores in buffers of their own: of small whole numbers, so that every order of sums is exact.
 
-use gpu_linalg::{Batch, BatchLayout, Error, Layout, bf16, f16, matmul_i8, matmul_tensor, matmul_tf32};
+use gpu_linalg::{
+    Activation, Batch, BatchLayout, Epilogue, Error, Layout, Matrix, bf16, f16, matmul_batched, matmul_i8,
+    matmul_i8_batched, matmul_tensor, matmul_tensor_batched, matmul_tensor_with, matmul_tf32,
+    matmul_tf32_batched, matmul_tf32_with,
+};
 use gpu_tests::backends::for_each;
 use gpu_tests::data::random;
 
@@ -52,6 +56,41 @@ fn products_of_every_type_are_all_sums() {
             assert!(narrow.into_iter().map(f16::to_f32).eq(expected.iter().copied()), "{context}");
             assert_eq!(product!(matmul_tf32, f32::from), expected, "{context}");
             assert_eq!(product!(matmul_i8, i8::from), exact, "{context}");
+
+            let bias: Vec<f32> = (0..n).map(|at| f32::from(number(3, at))).collect();
+            let biased = |sum: f32, at: usize| (sum + bias[at % n]).max(0.0);
+            let fused: Vec<f32> = expected.iter().enumerate().map(|(at, &sum)| biased(sum, at)).collect();
+            let bias = device.upload(&bias).unwrap();
+            let layer = Epilogue::new().bias_per_column(&bias).activation(Activation::Relu);
+            let with = |a, b| matmul_tensor_with::<bf16, f32>(a, b, &layer);
+            assert_eq!(product!(with, |value: i8| bf16::from_f32(value.into())), fused, "{context}");
+            let with = |a, b| matmul_tf32_with(a, b, &layer);
+            assert_eq!(product!(with, f32::from), fused, "{context}");
+
+            // The second product first.
+            let [mut twice, mut of_floats] = [Vec::new(), Vec::new()];
+            for at in [1, 0] {
+                twice.extend_from_slice(&exact[at * m * n..(at + 1) * m * n]);
+                of_floats.extend_from_slice(&expected[at * m * n..(at + 1) * m * n]);
+            }
+            macro_rules! by_starts {
+                ($of:expr, $number:expr) => {{
+                    let number = |&value: &i8| $number(value);
+                    let [a, b] = [&a, &b]
+                        .map(|data| device.upload(&data.iter().map(number).collect::<Vec<_>>()).unwrap());
+                    let a = Matrix::new(&a, a_layout.matrix).unwrap();
+                    let b = Matrix::new(&b, b_layout.matrix).unwrap();
+                    assert!($of(a, b, &[]).unwrap().is_empty());
+                    let starts = [[a_layout.stride, b_layout.stride], [0, 0]];
+                    $of(a, b, &starts).unwrap().to_vec().unwrap()
+                }};
+            }
+            assert_eq!(by_starts!(matmul_batched, f32::from), of_floats, "{context}");
+            let narrow = |value: i8| bf16::from_f32(value.into());
+            let of_bf16 = matmul_tensor_batched::<bf16, f32>;
+            assert_eq!(by_starts!(of_bf16, narrow), of_floats, "{context}");
+            assert_eq!(by_starts!(matmul_tf32_batched, f32::from), of_floats, "{context}");
+            assert_eq!(by_starts!(matmul_i8_batched, i8::from), twice, "{context}");
         });
     }
 }

@@ -1,17 +1,18 @@
 //! Products with a bias and an activation: one body over all backends, against a serial oracle in `f64`.
 
-use gpu_core::{Device, Kind};
+use gpu_core::{Device, Kind, Scratch};
 use gpu_linalg::plan::tensor::{Choice, Plan, split};
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
     Activation, Batch, BatchLayout, BatchMut, Epilogue, Error, Layout, Matrix, MatrixMut, TensorOutput, bf16,
-    f16, gemm_tensor_scratch_len, gemm_tensor_with, gemm_tf32_scratch_len, gemm_tf32_with,
+    f16, gemm_tensor_scratch, gemm_tensor_with, gemm_tf32_scratch, gemm_tf32_with,
 };
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_tensor_kernels::{Factors, LANES_THREADS, Place, Product, product_by_lanes};
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::data::random;
+use gpu_tests::scratch::exactly;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -34,7 +35,7 @@ pub(super) trait Factor<C: gpu_core::Element>: Number + gpu_core::Element {
 
 macro_rules! factors {
     ($(
-        [$($C:ident)?] $T:ident, $C_of:ident: $with:ident, $len:ident |$a:ident, $b:ident| $of_a:expr, $of_b:expr;
+        [$($C:ident)?] $T:ident, $C_of:ident: $with:ident, $size:ident |$a:ident, $b:ident| $of_a:expr, $of_b:expr;
     )*) => { $(
         impl$(<$C: TensorOutput<$T>>)? Factor<$C_of> for $T {
             fn product(
@@ -47,12 +48,12 @@ macro_rules! factors {
                 c: BatchMut<'_, $C_of>,
                 epilogue: &Epilogue<'_>,
             ) -> Result<(), Error> {
-                let len = match variant {
-                    None => $len($of_a, $of_b, c.layout()),
-                    Some(variant) => variants::$len(variant, $of_a, $of_b, c.layout()),
+                let size = match variant {
+                    None => $size($of_a, $of_b, c.layout()),
+                    Some(variant) => variants::$size(variant, $of_a, $of_b, c.layout()),
                 };
-                let mut scratch = device.upload(&vec![f32::NAN; len])?;
                 let stream = device.default_stream();
+                let mut scratch = exactly(&stream, size);
                 match variant {
                     None => $with(&stream, alpha, $a, $b, beta, c, epilogue, &mut scratch),
                     Some(variant) => {
@@ -64,9 +65,9 @@ macro_rules! factors {
     )* };
 }
 factors! {
-    [C] bf16, C: gemm_tensor_with, gemm_tensor_scratch_len |a, b| a, b;
-    [C] f16, C: gemm_tensor_with, gemm_tensor_scratch_len |a, b| a, b;
-    [] f32, f32: gemm_tf32_with, gemm_tf32_scratch_len |a, b| a.layout(), b.layout();
+    [C] bf16, C: gemm_tensor_with, gemm_tensor_scratch |a, b| a, b;
+    [C] f16, C: gemm_tensor_with, gemm_tensor_scratch |a, b| a, b;
+    [] f32, f32: gemm_tf32_with, gemm_tf32_scratch |a, b| a.layout(), b.layout();
 }
 
 /// A bias and an activation.
@@ -328,7 +329,7 @@ fn epilogues_check_their_bias() {
         let mut output = device.upload(&old).unwrap();
         let memory = device.zeroed::<bf16>(96).unwrap();
         let bias = device.zeroed::<f32>(20).unwrap();
-        let mut scratch = device.alloc(0).unwrap();
+        let mut scratch = Scratch::new(&stream);
         let layout = |rows, columns, count| BatchLayout {
             matrix: Layout::row_major(rows, columns).unwrap(),
             count,

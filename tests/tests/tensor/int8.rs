@@ -1,13 +1,12 @@
 //! Products of `i8` with sums of `i32`: one body over all backends, against a serial oracle in `i64`, to the bit.
 
-use gpu_core::Device;
+use gpu_core::{Device, Kind, Scratch, ScratchSize};
 use gpu_linalg::variants::{self, TensorVariant};
-use gpu_linalg::{
-    Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, gemm_i8, gemm_i8_scratch_len,
-};
+use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, gemm_i8, gemm_i8_scratch};
 use gpu_oracles::dot;
 use gpu_tests::backends::{cuda, for_each};
 use gpu_tests::data::random;
+use gpu_tests::scratch::{exactly, is_of_other_stream, lacks};
 
 /// Stands where nothing may be written.
 const UNTOUCHED: i32 = -64_000;
@@ -123,17 +122,15 @@ fn product(
     let a = Batch::new(a.slice(case.starts[0]..), layouts[0]).unwrap();
     let b = Batch::new(b.slice(case.starts[1]..), layouts[1]).unwrap();
     let output_batch = BatchMut::new(&mut output, layouts[2]).unwrap();
-    let len = match variant {
-        None => gemm_i8_scratch_len(a, b, layouts[2]),
-        Some(variant) => variants::gemm_i8_scratch_len(variant, a, b, layouts[2]),
+    let size = match variant {
+        None => gemm_i8_scratch(a, b, layouts[2]),
+        Some(variant) => variants::gemm_i8_scratch(variant, a, b, layouts[2]),
     };
-    // It begins anywhere, and holds anything.
-    let mut scratch = device.upload(&vec![0x6b6b_6b6b; len + 1]).unwrap();
-    let scratch = scratch.slice_mut(1..);
+    let mut scratch = exactly(&stream, size);
     let result = match variant {
-        None => gemm_i8(&stream, case.alpha, a, b, case.beta, output_batch, scratch),
+        None => gemm_i8(&stream, case.alpha, a, b, case.beta, output_batch, &mut scratch),
         Some(variant) => {
-            variants::gemm_i8(&stream, variant, case.alpha, a, b, case.beta, output_batch, scratch)
+            variants::gemm_i8(&stream, variant, case.alpha, a, b, case.beta, output_batch, &mut scratch)
         }
     };
     match result {
@@ -217,10 +214,10 @@ fn int8_products_of_aligned_factors_need_no_copies() {
         let layouts = case.layouts();
         let a = Batch::new(a.slice(32..), layouts[0]).unwrap();
         let b = Batch::new(b.slice(16..), layouts[1]).unwrap();
-        assert_eq!(gemm_i8_scratch_len(a, b, layouts[2]), 0);
-        // A copy of both: 2 · (131 + 258) lines of 176 bytes, in words, and where it begins.
-        let packed = variants::gemm_i8_scratch_len(TensorVariant::Packed, a, b, layouts[2]);
-        assert_eq!(packed, 2 * (131 + 258) * 44 + 3);
+        assert_eq!(gemm_i8_scratch(a, b, layouts[2]).bytes(), 0);
+        // A copy of both: 2 · (131 + 258) lines of 176 bytes.
+        let packed = variants::gemm_i8_scratch(TensorVariant::Packed, a, b, layouts[2]);
+        assert_eq!(packed, ScratchSize::new().array::<i8>(2 * (131 + 258) * 176));
         for variant in TensorVariant::ALL {
             check(device, Some(variant), case, any);
         }
@@ -267,7 +264,7 @@ fn int8_batches_may_share_a_factor() {
         let (a, b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
         let (a, b) = (Batch::new(&a, of_a).unwrap(), Batch::new(&b, shared).unwrap());
         let mut output = device.upload(&c).unwrap();
-        let mut scratch = device.alloc(gemm_i8_scratch_len(a, b, of_c)).unwrap();
+        let mut scratch = exactly(&device.default_stream(), gemm_i8_scratch(a, b, of_c));
         let output_batch = BatchMut::new(&mut output, of_c).unwrap();
         match gemm_i8(&device.default_stream(), 1, a, b, 0, output_batch, &mut scratch) {
             Ok(()) => assert_eq!(output.to_vec().unwrap(), expected, "{}", device.name()),
@@ -287,13 +284,13 @@ fn int8_products_check_their_arguments() {
         let memory = device.zeroed::<i8>(40 * 40).unwrap();
         let square = Layout::row_major(40, 40).unwrap();
         let a = Matrix::new(&memory, square).unwrap();
-        let len = gemm_i8_scratch_len(a, a, square);
-        // Copies of forty lines of 48 bytes each, and where they begin.
-        assert_eq!(len, 2 * 40 * 12 + 3);
+        let size = gemm_i8_scratch(a, a, square);
+        // Copies of forty lines of 48 bytes each.
+        assert_eq!(size, ScratchSize::new().array::<i8>(2 * 40 * 48));
         // None where a factor is read as it lies, having few columns.
         let (b, c) = (Layout::row_major(40, 32).unwrap(), Layout::row_major(40, 32).unwrap());
-        assert_eq!(gemm_i8_scratch_len(a, Matrix::new(&memory, b).unwrap(), c), 0);
-        let mut scratch = device.alloc(len).unwrap();
+        assert_eq!(gemm_i8_scratch(a, Matrix::new(&memory, b).unwrap(), c).bytes(), 0);
+        let mut scratch = exactly(&stream, size);
 
         let other = Matrix::new(&memory, Layout::row_major(39, 40).unwrap()).unwrap();
         let c = MatrixMut::new(&mut output, square).unwrap();
@@ -301,13 +298,13 @@ fn int8_products_check_their_arguments() {
         let shapes = ((40, 40), (39, 40), (40, 40));
         assert!(matches!(error, Error::ProductShapes { a, b, c } if (a, b, c) == shapes), "{error}");
 
-        let c = MatrixMut::new(&mut output, square).unwrap();
-        let error = gemm_i8(&stream, 1, a, a, 0, c, scratch.slice_mut(1..)).unwrap_err();
-        let lens = (len, len - 1);
-        assert!(
-            matches!(error, Error::ScratchTooSmall { expected, actual } if (expected, actual) == lens),
-            "{error}"
-        );
+        let mut call = |scratch: &mut Scratch| {
+            gemm_i8(&stream, 1, a, a, 0, MatrixMut::new(&mut output, square).unwrap(), scratch)
+        };
+        assert!(is_of_other_stream(call(&mut Scratch::new(&device.stream().unwrap()))));
+        if device.kind() != Kind::Cpu {
+            assert!(lacks(call(&mut exactly(&stream, ScratchSize::new())), size));
+        }
 
         let two = BatchLayout { matrix: Layout::row_major(4, 4).unwrap(), count: 2, stride: 16 };
         let one = BatchLayout { count: 1, ..two };

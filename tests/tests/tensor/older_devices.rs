@@ -8,7 +8,7 @@ mod fake;
 
 use std::fs;
 
-use gpu_core::{Buffer, Device, Element};
+use gpu_core::{Buffer, Device, Element, Scratch, ScratchSize};
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{Error, Layout, Matrix, MatrixMut, bf16, f16, gemm_i8, gemm_tensor, gemm_tf32};
 
@@ -33,8 +33,7 @@ fn are_named_or_work() {
     fs::write(&log, "").unwrap();
     let device = Device::cuda(0).unwrap();
     let (stream, layout) = (device.default_stream(), Layout::row_major(64, 64).unwrap());
-    let (mut scratch, mut sums) =
-        (device.alloc::<f32>(1 << 16).unwrap(), device.alloc::<i32>(1 << 16).unwrap());
+    let mut scratch = Scratch::with_size(&stream, ScratchSize::new().array::<f32>(1 << 16)).unwrap();
     let (mut c, mut counts) = (factor::<f32>(&device), factor::<i32>(&device));
     let (halves, bfloats) = (factor::<f16>(&device), factor::<bf16>(&device));
     let (singles, bytes) = (factor::<f32>(&device), factor::<i8>(&device));
@@ -48,7 +47,7 @@ fn are_named_or_work() {
     results.push(gemm_tf32(&stream, 1.0, a, a, 0.0, to, &mut scratch));
     let to = MatrixMut::new(&mut counts, layout).unwrap();
     let a = Matrix::new(&bytes, layout).unwrap();
-    results.push(gemm_i8(&stream, 1, a, a, 0, to, &mut sums));
+    results.push(gemm_i8(&stream, 1, a, a, 0, to, &mut scratch));
     let to = MatrixMut::new(&mut c, layout).unwrap();
     let a = Matrix::new(&bfloats, layout).unwrap();
     results.push(gemm_tensor::<bf16, f32>(&stream, 1.0, a, a, 0.0, to, &mut scratch));

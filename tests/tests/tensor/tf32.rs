@@ -2,8 +2,9 @@
 
 use gpu_core::{Device, Kind};
 use gpu_linalg::variants::{self, TensorVariant};
-use gpu_linalg::{Batch, BatchMut, Error, gemm, gemm_tf32, gemm_tf32_scratch_len};
+use gpu_linalg::{Batch, BatchMut, Error, gemm, gemm_tf32, gemm_tf32_scratch};
 use gpu_tests::backends::{cuda, for_each};
+use gpu_tests::scratch::exactly;
 
 use super::{Case, UNTOUCHED, behind, cases, filled, sums, thin_cases};
 
@@ -23,17 +24,15 @@ fn product(
     let b = Batch::new(b.slice(case.starts[1]..), layouts[1]).unwrap();
     let output_batch = BatchMut::new(&mut output, layouts[2]).unwrap();
     let [of_a, of_b, of_c] = layouts;
-    let len = match variant {
-        None => gemm_tf32_scratch_len(of_a, of_b, of_c),
-        Some(variant) => variants::gemm_tf32_scratch_len(variant, of_a, of_b, of_c),
+    let size = match variant {
+        None => gemm_tf32_scratch(of_a, of_b, of_c),
+        Some(variant) => variants::gemm_tf32_scratch(variant, of_a, of_b, of_c),
     };
-    // It begins anywhere, and holds anything.
-    let mut scratch = device.upload(&vec![f32::NAN; len + 1]).unwrap();
-    let scratch = scratch.slice_mut(1..);
+    let mut scratch = exactly(&stream, size);
     let result = match variant {
-        None => gemm_tf32(&stream, case.alpha, a, b, case.beta, output_batch, scratch),
+        None => gemm_tf32(&stream, case.alpha, a, b, case.beta, output_batch, &mut scratch),
         Some(variant) => {
-            variants::gemm_tf32(&stream, variant, case.alpha, a, b, case.beta, output_batch, scratch)
+            variants::gemm_tf32(&stream, variant, case.alpha, a, b, case.beta, output_batch, &mut scratch)
         }
     };
     match result {
@@ -235,7 +234,7 @@ fn tf32_of_vectors_is_not_rounded() {
             let c = filled::<f32>(of_c, 3, UNTOUCHED, third);
             let batches = || (Batch::new(&a, of_a).unwrap(), Batch::new(&b, of_b).unwrap());
             let stream = device.default_stream();
-            let mut scratch = device.alloc(gemm_tf32_scratch_len(of_a, of_b, of_c)).unwrap();
+            let mut scratch = exactly(&device.default_stream(), gemm_tf32_scratch(of_a, of_b, of_c));
             let [mut expected, mut actual] = [0; 2].map(|_| device.upload(&c).unwrap());
             let ((a, b), to) = (batches(), BatchMut::new(&mut expected, of_c).unwrap());
             gemm(&stream, 1.0, a, b, 0.5, to, &mut scratch).unwrap();

@@ -8,11 +8,8 @@ use faer::linalg::cholesky::llt::factor::{LltParams, cholesky_in_place, cholesky
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::{matmul::matmul, triangular_solve::solve_lower_triangular_in_place};
 use faer::{Accum, MatMut, MatRef, Par, Spec};
-use gpu_core::{Buffer, Device};
-use gpu_linalg::{
-    Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, gemm, gemm_scratch_len, potrf, potrf_scratch_len,
-    syrk, syrk_scratch_len, trsm, trsm_scratch_len,
-};
+use gpu_core::{Buffer, Device, Scratch};
+use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, gemm, potrf, syrk, trsm};
 
 /// A type of elements.
 pub trait Real:
@@ -77,7 +74,7 @@ pub struct Case<T: Real> {
     before: Buffer<T>,
     ours: Buffer<T>,
     faer: Buffer<T>,
-    scratch: Buffer<T>,
+    scratch: Scratch,
     info: Buffer<u32>,
     stack: MemBuffer,
 }
@@ -86,7 +83,6 @@ impl<T: Real> Case<T> {
     /// Of matrices of `n` rows and columns.
     pub fn new(routine: Routine, n: usize) -> Self {
         let device = Device::cpu();
-        let layout = Layout::column_major(n, n).expect("it is small");
         // Large diagonals make matrices positive definite, and systems well-conditioned.
         let diagonal = if matches!(routine, Routine::Potrf | Routine::Trsm) { n as f64 } else { 0.5 };
         let element = |at: usize, most: f64| {
@@ -99,12 +95,6 @@ impl<T: Real> Case<T> {
             Routine::Trsm => (0..n * n).map(|at| element(at + 7, 0.5)).collect(),
             Routine::Syrk | Routine::Gemm => vec![T::ZERO; n * n],
         };
-        let scratch = match routine {
-            Routine::Potrf => potrf_scratch_len::<T>(n, 1).expect("it is small"),
-            Routine::Syrk => syrk_scratch_len::<T>(n, layout),
-            Routine::Trsm => trsm_scratch_len::<T>(Side::Left, layout).expect("it is small"),
-            Routine::Gemm => gemm_scratch_len::<T>(n, layout),
-        };
         let stack = cholesky_in_place_scratch::<T>(n, Par::rayon(0), Spec::<LltParams, T>::default());
         let upload = |values: &[T]| device.upload(values).expect("memory");
         Self {
@@ -114,7 +104,7 @@ impl<T: Real> Case<T> {
             before: upload(&before),
             ours: upload(&before),
             faer: upload(&before),
-            scratch: device.alloc(scratch).expect("memory"),
+            scratch: Scratch::new(&device.default_stream()),
             info: device.alloc(1).expect("memory"),
             stack: MemBuffer::new(stack),
         }

@@ -233,6 +233,112 @@ pub fn gemm_i8_batched(
     })
 }
 
+/// The products of matrices that start where `starts` says, of A and of B, computed where A lives, as row-major matrices
+/// without gaps, one after the other, in a buffer of its own.
+///
+/// `a` and `b` say how each matrix lies, as in [`gemm_batched`], which this is on the device's default stream; a table
+/// of the starts is copied there first. Reading the buffer waits for it. Who multiplies with the same starts again
+/// makes [`BatchStarts`] of them once.
+///
+/// # Errors
+/// As [`gemm_batched`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, matmul_batched};
+/// let (a, b, one) = ([1.0, 2.0, 3.0], [10.0, 100.0], Layout::row_major(1, 1)?);
+/// let (a, b) = (Matrix::new(&a, one)?, Matrix::new(&b, one)?);
+/// // A[0] · B[1], A[2] · B[1], A[1] · B[0].
+/// assert_eq!(matmul_batched(a, b, &[[0, 1], [2, 1], [1, 0]])?.to_vec()?, [100.0, 300.0, 20.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matmul_batched<T: RealElement>(
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    starts: &[[usize; 2]],
+) -> Result<Buffer<T>, Error> {
+    in_own_buffer(a, b, starts, |stream, c, starts| gemm_batched(stream, T::ONE, a, b, T::ZERO, c, starts))
+}
+
+/// [`matmul_batched`] of factors of 16-bit floats on the tensor cores, of `f32` or of the factors' type:
+/// [`gemm_tensor_batched`].
+///
+/// # Errors
+/// As [`gemm_tensor_batched`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, bf16, matmul_tensor_batched};
+/// let a = [1.0, 2.0, 3.0].map(bf16::from_f32);
+/// let (row, column) = (Layout::row_major(1, 2)?, Layout::column_major(2, 1)?);
+/// let (a, b) = (Matrix::new(&a, row)?, Matrix::new(&a, column)?);
+/// assert_eq!(matmul_tensor_batched::<bf16, f32>(a, b, &[[0, 0], [0, 1]])?.to_vec()?, [5.0, 8.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matmul_tensor_batched<T: TensorElement, C: TensorOutput<T>>(
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    starts: &[[usize; 2]],
+) -> Result<Buffer<C>, Error> {
+    in_own_buffer(a, b, starts, |stream, c, starts| {
+        gemm_tensor_batched::<T, C>(stream, 1.0, a, b, 0.0, c, starts)
+    })
+}
+
+/// [`matmul_batched`] of factors of `f32` that are rounded to tf32, on the tensor cores: [`gemm_tf32_batched`].
+///
+/// # Errors
+/// As [`matmul_tensor_batched`].
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, matmul_tf32_batched};
+/// let a = Matrix::new(&[1.0, 2.0, 3.0], Layout::row_major(1, 2)?)?;
+/// assert_eq!(matmul_tf32_batched(a, a.transposed(), &[[0, 0], [0, 1]])?.to_vec()?, [5.0, 8.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matmul_tf32_batched(
+    a: Matrix<'_, f32>,
+    b: Matrix<'_, f32>,
+    starts: &[[usize; 2]],
+) -> Result<Buffer<f32>, Error> {
+    in_own_buffer(a, b, starts, |stream, c, starts| gemm_tf32_batched(stream, 1.0, a, b, 0.0, c, starts))
+}
+
+/// [`matmul_batched`] of factors of `i8`, exact in `i32`, which wraps: [`gemm_i8_batched`].
+///
+/// # Errors
+/// As [`matmul_tensor_batched`].
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, matmul_i8_batched};
+/// let a = Matrix::new(&[1_i8, 2, -128], Layout::row_major(1, 2)?)?;
+/// assert_eq!(matmul_i8_batched(a, a.transposed(), &[[0, 0], [1, 1]])?.to_vec()?, [5, 16_388]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matmul_i8_batched(
+    a: Matrix<'_, i8>,
+    b: Matrix<'_, i8>,
+    starts: &[[usize; 2]],
+) -> Result<Buffer<i32>, Error> {
+    in_own_buffer(a, b, starts, |stream, c, starts| gemm_i8_batched(stream, 1, a, b, 0, c, starts))
+}
+
+/// As many products without gaps, by `multiply`.
+fn in_own_buffer<T: Element, C: Element>(
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    starts: &[[usize; 2]],
+    multiply: impl FnOnce(&Stream, MatrixMut<'_, C>, &BatchStarts) -> Result<(), Error>,
+) -> Result<Buffer<C>, Error> {
+    let (device, matrix) = (a.data().device(), Layout::row_major(a.layout().rows(), b.layout().columns())?);
+    let all = BatchLayout::new(matrix, starts.len(), matrix.span())?;
+    let mut c = device.alloc(all.span()?)?;
+    let places = starts.iter().enumerate().map(|(number, &[a, b])| [a, b, number * matrix.span()]);
+    let starts = BatchStarts::new(device, &places.collect::<Vec<_>>())?;
+    if all.count > 0 {
+        multiply(&device.default_stream(), MatrixMut::new(&mut c, matrix)?, &starts)?;
+    }
+    Ok(c)
+}
+
 /// Validates, plans and launches a product on the tensor cores, or leaves its matrices to the CPU's.
 fn on_tensor_cores<T: Kernels, C: Element>(
     stream: &Stream,

@@ -1,12 +1,12 @@
 //! What is done to a product on the tensor cores on its way to memory.
 
-use gpu_core::{Scratch, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, Stream, View, ViewMut};
 use gpu_tensor_kernels::Usual;
 
 pub use gpu_tensor_kernels::Activation;
 
-use super::expect_apart;
 use super::tensor::{gemm_tensor_by, gemm_tf32_by};
+use super::{expect_apart, in_own_buffer};
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
 use crate::plan::tensor::Choice;
@@ -221,4 +221,55 @@ pub fn gemm_tf32_with<'a, 'b, 'c>(
 ) -> Result<(), Error> {
     let (factors, choice) = ((a.into(), b.into()), Choice::tf32(None));
     gemm_tf32_by(stream, choice, alpha, factors, beta, c.into(), *epilogue, scratch)
+}
+
+/// `activation(A · B + bias)` of factors of 16-bit floats on the tensor cores, of `f32` or of the factors' type, computed
+/// where A lives, as a row-major matrix without gaps in a buffer of its own; of batches one product after the other.
+///
+/// A is m × k and B k × n: a layer of a network. [`gemm_tensor_with`] on the device's default stream, with its error and
+/// its devices; reading the buffer waits for it.
+///
+/// # Errors
+/// As [`gemm_tensor_with`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Activation, Epilogue, Layout, Matrix, f16, matmul_tensor_with};
+/// let a = [1.0, 2.0, 3.0, 4.0].map(f16::from_f32);
+/// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
+/// let layer = Epilogue::new().bias_per_column(&[-9.0, 0.5]).activation(Activation::Relu);
+/// let product = matmul_tensor_with::<f16, f32>(a, a.transposed(), &layer)?;
+/// assert_eq!(product.to_vec()?, [0.0, 11.5, 2.0, 25.5]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matmul_tensor_with<'a, 'b, T: TensorElement, C: TensorOutput<T>>(
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+    epilogue: &Epilogue<'_>,
+) -> Result<Buffer<C>, Error> {
+    let (a, b) = (a.into(), b.into());
+    in_own_buffer((a, b), |stream, c, scratch| {
+        gemm_tensor_with::<T, C>(stream, 1.0, a, b, 0.0, c, epilogue, scratch)
+    })
+}
+
+/// `activation(A · B + bias)` of factors of `f32` that are rounded to tf32, on the tensor cores: [`gemm_tf32_with`], and
+/// otherwise as [`matmul_tensor_with`].
+///
+/// # Errors
+/// As [`matmul_tensor_with`].
+///
+/// ```
+/// use gpu_linalg::{Epilogue, Layout, Matrix, matmul_tf32_with};
+/// let a = Matrix::new(&[1.0, 2.0, 3.0, 4.0], Layout::row_major(2, 2)?)?;
+/// let biased = matmul_tf32_with(a, a.transposed(), &Epilogue::new().bias_per_row(&[10.0, 20.0]))?;
+/// assert_eq!(biased.to_vec()?, [15.0, 21.0, 31.0, 45.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matmul_tf32_with<'a, 'b>(
+    a: impl Into<Batch<'a, f32>>,
+    b: impl Into<Batch<'b, f32>>,
+    epilogue: &Epilogue<'_>,
+) -> Result<Buffer<f32>, Error> {
+    let (a, b) = (a.into(), b.into());
+    in_own_buffer((a, b), |stream, c, scratch| gemm_tf32_with(stream, 1.0, a, b, 0.0, c, epilogue, scratch))
 }

@@ -17,9 +17,14 @@ pub(crate) mod tensor;
 mod triangle;
 mod update;
 
-pub use batched::{BatchStarts, gemm_batched, gemm_i8_batched, gemm_tensor_batched, gemm_tf32_batched};
+pub use batched::{
+    BatchStarts, gemm_batched, gemm_i8_batched, gemm_tensor_batched, gemm_tf32_batched, matmul_batched,
+    matmul_i8_batched, matmul_tensor_batched, matmul_tf32_batched,
+};
 pub use elementwise::{add, axpy, copy, hadamard, minus, plus, scale, subtract, swap, times};
-pub use epilogue::{Activation, Epilogue, gemm_tensor_with, gemm_tf32_with};
+pub use epilogue::{
+    Activation, Epilogue, gemm_tensor_with, gemm_tf32_with, matmul_tensor_with, matmul_tf32_with,
+};
 pub use factor::{
     cholesky, cholesky_solve, expect_positive_definite, potrf, potrf_scratch, potrf_to, potrs, potrs_scratch,
     potrs_to,
@@ -42,7 +47,7 @@ pub use tensor::{
 pub use triangle::{
     Diagonal, Triangle, matvec_symmetric, matvec_triangular, symv, symv_scratch, trmv, trmv_scratch,
 };
-pub use update::{gram, syr2k, syr2k_scratch, syrk, syrk_scratch};
+pub use update::{gram, gram_pair, syr2k, syr2k_scratch, syrk, syrk_scratch};
 
 use gpu_core::{Buffer, Element, Kind, Scratch, ScratchSize, Stream, View, ViewMut};
 

@@ -435,7 +435,7 @@ fn in_room<T: Kernels, C: gpu_core::Element>(
         a.data().as_global().address(),
         b.data().as_global().address(),
         c.data_mut().as_global_mut().address(),
-        scratch.as_global_mut().address().next_multiple_of(ALIGNMENT as u64),
+        scratch.as_global_mut().address(),
     ];
     let plan = Plan::new(
         (size_of::<T>(), size_of::<C>()),

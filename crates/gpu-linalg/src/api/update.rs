@@ -161,11 +161,42 @@ fn update<T: TriangleElement>(
 /// ```
 pub fn gram<'a, T: TriangleElement>(a: impl Into<Batch<'a, T>>) -> Result<Buffer<T>, Error> {
     let a = a.into();
-    let (n, device) = (a.layout().matrix.rows(), a.data().device());
-    let layout = dense(BatchLayout { matrix: Layout::row_major(n, n)?, ..a.layout() })?;
+    whole(&[(a, a)])
+}
+
+/// The symmetric sum `A · Bᵀ + B · Aᵀ`, all of it, computed where A lives, without gaps in a buffer of its own; of
+/// batches one matrix after the other.
+///
+/// A and B are n × k and the result n × n, symmetric to the bit: [`syr2k`], and otherwise as [`gram`].
+///
+/// # Errors
+/// As [`gram`]; [`Error::Shapes`] and [`Error::BatchCounts`] where A and B differ.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, gram_pair};
+/// let column = Layout::column_major(2, 1)?;
+/// let (a, b) = (Matrix::new(&[1.0, 2.0], column)?, Matrix::new(&[3.0, 5.0], column)?);
+/// assert_eq!(gram_pair(a, b)?.to_vec()?, [6.0, 11.0, 11.0, 20.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gram_pair<'a, 'b, T: TriangleElement>(
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+) -> Result<Buffer<T>, Error> {
+    let (a, b) = (a.into(), b.into());
+    whole(&[(a, b), (b, a)])
+}
+
+/// Both triangles of the sum of `A · Bᵀ` over the factors.
+fn whole<T: TriangleElement>(factors: &[(Batch<'_, T>, Batch<'_, T>)]) -> Result<Buffer<T>, Error> {
+    let (of_a, device) = (factors[0].0.layout(), factors[0].0.data().device());
+    let n = of_a.matrix.rows();
+    let layout = dense(BatchLayout { matrix: Layout::row_major(n, n)?, ..of_a })?;
     let [mut half, mut full] = [device.alloc(layout.span()?)?, device.alloc(layout.span()?)?];
     let (stream, lower) = (device.default_stream(), all_of(&mut half, layout)?);
-    with_kept(&stream, |stream, scratch| syrk(stream, Triangle::Lower, T::ONE, a, T::ZERO, lower, scratch))?;
+    with_kept(&stream, |stream, scratch| {
+        update(stream, Triangle::Lower, T::ONE, factors, T::ZERO, lower, scratch)
+    })?;
     if !layout.is_empty() {
         spread(&stream, Batch::new(&half, layout)?, Diagonal::Stored, n, true, full.view_mut())?;
     }

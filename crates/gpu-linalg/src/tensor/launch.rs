@@ -8,7 +8,6 @@ use gpu_std::tensor_map::{Tensor, TensorMap};
 use gpu_tensor_kernels as kernels;
 
 use crate::error::Error;
-use crate::plan::pack::ALIGNMENT;
 use crate::plan::tensor::{Plan, Thin};
 
 /// A type of factors that the tensor cores multiply: `bf16`, `f16`.
@@ -275,13 +274,6 @@ impl<C: gpu_core::Element, S: gpu_core::Element> Target<'_, C, S> {
         self.starts.map_or(anywhere.cast(), |starts| starts.as_global())
     }
 
-    /// The scratch memory from where it is aligned on.
-    fn aligned(&mut self) -> GlobalMut<S> {
-        let scratch = self.scratch.as_global_mut();
-        let address = scratch.address();
-        scratch.offset((address.next_multiple_of(ALIGNMENT as u64) - address) / size_of::<S>() as u64)
-    }
-
     /// What the kernel writes: C, or sums of parts as they are.
     fn of_kernel<T: Kernels<Sum = S>>(&mut self, plan: &Plan, scales: (S, S)) -> Written<T, S> {
         // The kernels know from the plan which of its two types C has.
@@ -289,7 +281,11 @@ impl<C: gpu_core::Element, S: gpu_core::Element> Target<'_, C, S> {
             None => (self.c.as_global_mut().cast::<T>(), scales, self.epilogue),
             Some(_) => {
                 let (bias, _) = self.epilogue;
-                (self.aligned().cast::<T>(), (T::ONE, T::ZERO), (bias, kernels::Usual::default()))
+                (
+                    self.scratch.as_global_mut().cast::<T>(),
+                    (T::ONE, T::ZERO),
+                    (bias, kernels::Usual::default()),
+                )
             }
         }
     }
@@ -303,7 +299,7 @@ impl<C: gpu_core::Element, S: gpu_core::Element> Target<'_, C, S> {
     ) -> Result<(), Error> {
         let Some((launch, product)) = plan.finish else { return Ok(()) };
         let c = self.c.as_global_mut().cast::<T::Parts>();
-        let parts = self.aligned().as_global();
+        let parts = self.scratch.as_global_mut().as_global();
         let arguments = T::of_parts((parts, c, product, alpha, beta), self.epilogue);
         // SAFETY: the parts' sums, for which there is room (checked by the caller), were written by the launch
         // before; C's matrices are apart and exclusive, and the kernel keeps to their shape, for which the bias is
@@ -324,11 +320,10 @@ pub(crate) fn pack<T: Kernels, C: gpu_core::Element>(
     let (a, b) = if plan.swapped != plan.turned { (b, a) } else { (a, b) };
     let given = [a.as_global(), b.as_global()];
     let Some(pack) = &plan.pack else { return Ok(given) };
-    let memory = target.aligned();
+    let memory = target.scratch.as_global_mut();
     let [a, b] = given.map(Global::cast::<T::Bits>);
-    // SAFETY: the kernel reads what is inside the factors' shapes, and writes the scratch memory from where it is
-    // aligned on, which has room for the parts and the copies behind them (checked by the caller) and shares nothing
-    // with the factors. Memory is freed only after the work enqueued before.
+    // SAFETY: the kernel reads what is inside the factors' shapes, and writes the scratch memory, which is aligned, has
+    // room for the parts and the copies behind them (checked by the caller), and shares nothing with the factors. Memory is freed only after the work enqueued before.
     unsafe { stream.launch::<T::Pack>(pack.launch, (a, b, memory.cast(), pack.packing)) }?;
     Ok([0, 1].map(|at| {
         let copy = memory.as_global().offset(pack.packing.packed_first[at]).cast();

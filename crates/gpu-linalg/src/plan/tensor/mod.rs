@@ -17,7 +17,7 @@ pub use parts::split;
 pub use way::Choice;
 use way::Way;
 
-use super::pack::{ALIGNMENT, Pack, is_aligned};
+use super::pack::{Pack, is_aligned};
 use super::{blocks, extent};
 use crate::error::Error;
 use crate::matrix::{BatchLayout, Order};
@@ -71,7 +71,7 @@ impl Plan {
     /// The plan for a C that is not empty, and elements of `bytes` bytes, those of C having `c_bytes`.
     ///
     /// `multiprocessors` are the device's; the addresses are those of A, B and C, and where scratch memory of
-    /// [`scratch_len`] begins, at [`ALIGNMENT`]. Without `sums` the product counts as zero and its factors are not
+    /// [`scratch_len`] begins, aligned to 16 bytes. Without `sums` the product counts as zero and its factors are not
     /// read.
     ///
     /// # Errors
@@ -276,7 +276,7 @@ impl Thin {
 }
 
 /// Words of scratch memory for a product of factors at `addresses`, whose elements have `bytes` bytes: the sums of the
-/// parts, then copies of factors. What is not zero has room for a start at [`ALIGNMENT`].
+/// parts, then copies of factors.
 ///
 /// # Errors
 /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`], [`Error::Device`] of copies whose length is not a `usize`.
@@ -299,9 +299,8 @@ pub fn scratch_len(
         (a, b) = (b.transposed(), a.transposed());
         (a_address, b_address) = (b_address, a_address);
     }
-    let copies =
-        Pack::new(packs, bytes, [a, b], [a_address, b_address], of_parts)?.map_or(0, |pack| pack.words);
-    Ok(if of_parts + copies == 0 { 0 } else { of_parts + copies + ALIGNMENT / 4 - 1 })
+    let pack = Pack::new(packs, bytes, [a, b], [a_address, b_address], of_parts)?;
+    Ok(of_parts + pack.map_or(0, |pack| pack.words))
 }
 
 /// Whether the tile of half the columns takes less time, for products of so many tiles of each kind: each wave of
