@@ -63,7 +63,7 @@ pub fn tensor_step_tiles(a: Global<bf16>, b: Global<bf16>, c: GlobalMut<f32>, m:
 #[device]
 #[inline(always)]
 fn write_piece(tile: Shared<bf16>, line: u32, piece: u32, words: [u32; 4]) {
-    tile.cast::<u32>().write_vec(line * (DEPTH / 2) + (piece ^ line % 8) * 4, words);
+    tile.cast::<u32>().write_vec(line * (DEPTH / 2) + (piece ^ (line % 8)) * 4, words);
 }
 
 /// Adds the product of the warpgroup's half of a tile of A and of one of B to its sums.
