@@ -3,7 +3,7 @@
 //! Integers of 1 and 2 bytes are computed with in 32 bits and cut to size at the end: modulo 2^8 or 2^16 that is the
 //! same, and the GPU has no narrower arithmetic.
 
-use gpu_std::half::{bf16, f16};
+use gpu_std::half::{Float16, bf16, f16};
 use gpu_std::memory::Element;
 use gpu_std::opaque;
 
@@ -363,19 +363,19 @@ macro_rules! halves {
             const ONE: Self = $t::ONE;
             #[inline(always)]
             fn extend(self) -> f32 {
-                self.to_f32()
+                Float16::widen(self)
             }
             #[inline(always)]
             fn narrow(value: f32) -> $t {
-                $t::from_f32(value)
+                Float16::narrow(value)
             }
             #[inline(always)]
             fn magnitude(self) -> $t {
-                self.abs()
+                Float16::abs(self)
             }
             #[inline(always)]
             fn is_nonzero(self) -> bool {
-                self.abs().to_bits() != 0
+                Float16::abs(self).to_bits() != 0
             }
         }
     )* };

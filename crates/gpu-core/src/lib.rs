@@ -13,8 +13,6 @@ mod element;
 mod error;
 mod event;
 mod graph;
-#[cfg(feature = "half")]
-pub mod halves;
 #[cfg(feature = "cuda")]
 pub mod interop;
 mod launch;

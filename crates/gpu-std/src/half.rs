@@ -1,7 +1,10 @@
 //! Floating-point numbers of 16 bits: stored as such, computed with as `f32`.
 //!
-//! Slices of other crates' types with the same bits, such as `half::f16`, become slices of these by
-//! `bytemuck::cast_slice`.
+//! With the feature `half`, which gpu-core's feature of that name turns on, [`f16`] and [`bf16`] are the types of the
+//! crate of that name on the host: its arrays are arrays of elements, its numbers are arguments of kernels. Without it
+//! they are types of this crate, so that nothing else is compiled, and so they are on the GPU, where `half` would convert in
+//! some twenty integer instructions and there is one for it. Bits and names are the same: what these types have,
+//! `half`'s have too, and what those lack, [`Float16`] adds to both.
 //!
 //! Both conversions are correctly rounded, to even, and give the same bits on the host, in the simulator and on the
 //! GPU; of NaNs only that they are.
@@ -13,99 +16,51 @@
 //! assert_eq!(bf16::from_f32(1.0 + 1.0 / 256.0).to_f32(), 1.0);
 //! ```
 
-macro_rules! halves {
-    ($($(#[$doc:meta])* $t:ident: $one:literal;)*) => { $(
-        $(#[$doc])*
-        #[allow(non_camel_case_types)]
-        #[repr(transparent)]
-        #[derive(Clone, Copy, Default)]
-        pub struct $t(u16);
+#[cfg(any(test, not(feature = "half"), target_arch = "nvptx64"))]
+mod own;
 
-        impl $t {
-            /// Zero.
-            pub const ZERO: Self = Self(0);
-            /// One.
-            pub const ONE: Self = Self($one);
+#[cfg(all(feature = "half", not(target_arch = "nvptx64")))]
+pub use ::half::{bf16, f16};
+#[cfg(any(not(feature = "half"), target_arch = "nvptx64"))]
+pub use own::{bf16, f16};
 
-            /// The number with these bits.
+/// What kernels do with [`f16`] and [`bf16`] besides moving them, the same whichever types these are on the host: there by
+/// integers, which the compiler turns into vectors, where `half` calls a function for each number.
+///
+/// ```
+/// use gpu_std::half::{Float16, bf16};
+/// let value = bf16::narrow(-1.5);
+/// assert_eq!((value.widen(), value.abs().widen()), (-1.5, 1.5));
+/// ```
+pub trait Float16: Copy {
+    /// The nearest number, of two the even one; infinity beyond the largest.
+    fn narrow(value: f32) -> Self;
+    /// The same value.
+    fn widen(self) -> f32;
+    /// The absolute value.
+    #[must_use]
+    fn abs(self) -> Self;
+}
+
+macro_rules! float_16 {
+    ($($t:ident)*) => { $(
+        impl Float16 for $t {
             #[inline(always)]
-            pub const fn from_bits(bits: u16) -> Self {
-                Self(bits)
+            fn narrow(value: f32) -> Self {
+                Self::from_bits(backend::$t::from_f32(value))
             }
-
-            /// Its bits.
             #[inline(always)]
-            pub const fn to_bits(self) -> u16 {
-                self.0
+            fn widen(self) -> f32 {
+                backend::$t::to_f32(self.to_bits())
             }
-
-            /// The nearest one, of two the even one; infinity beyond the largest.
             #[inline(always)]
-            pub fn from_f32(value: f32) -> Self {
-                Self(backend::$t::from_f32(value))
-            }
-
-            /// The same value.
-            #[inline(always)]
-            pub fn to_f32(self) -> f32 {
-                backend::$t::to_f32(self.0)
-            }
-
-            /// The absolute value.
-            #[inline(always)]
-            #[must_use]
-            pub const fn abs(self) -> Self {
-                Self(self.0 & 0x7fff)
+            fn abs(self) -> Self {
+                Self::from_bits(self.to_bits() & 0x7fff)
             }
         }
-
-        impl From<$t> for f32 {
-            #[inline(always)]
-            fn from(value: $t) -> f32 {
-                value.to_f32()
-            }
-        }
-
-        impl PartialEq for $t {
-            #[inline(always)]
-            fn eq(&self, other: &Self) -> bool {
-                self.to_f32() == other.to_f32()
-            }
-        }
-
-        impl PartialOrd for $t {
-            #[inline(always)]
-            fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
-                self.to_f32().partial_cmp(&other.to_f32())
-            }
-        }
-
-        impl core::fmt::Debug for $t {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                core::fmt::Debug::fmt(&self.to_f32(), f)
-            }
-        }
-
-        impl core::fmt::Display for $t {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                core::fmt::Display::fmt(&self.to_f32(), f)
-            }
-        }
-
-        // SAFETY: zero is a number.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl bytemuck::Zeroable for $t {}
-        // SAFETY: it has the size of its bits, no padding, and any bits are a number.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl bytemuck::Pod for $t {}
     )* };
 }
-halves! {
-    /// IEEE 754's binary16: 11 bits of precision, up to 65,504.
-    f16: 0x3c00;
-    /// The upper half of an `f32`: 8 bits of precision, and its range.
-    bf16: 0x3f80;
-}
+float_16!(f16 bf16);
 
 #[cfg(target_arch = "nvptx64")]
 use crate::backend::half as backend;
@@ -162,7 +117,8 @@ mod backend {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::Float16;
+    use super::own::{bf16, f16};
 
     /// All of them, and what lies between them: next to each, and around the middle to the next one.
     #[test]
@@ -215,9 +171,21 @@ mod tests {
         assert_ne!(f16::from_f32(f32::NAN), f16::from_f32(f32::NAN));
         assert!(bf16::from_f32(-2.0) < bf16::ONE && f16::from_f32(0.5) < f16::ONE);
         assert_eq!((f16::ONE.to_f32(), bf16::ONE.to_f32()), (1.0, 1.0));
-        assert_eq!(
-            (f16::from_f32(-3.0).abs().to_f32(), format!("{:?}", bf16::ONE)),
-            (3.0, "1.0".to_string())
-        );
+        assert_eq!(format!("{:?} {}", bf16::ONE, f16::ONE), "1.0 1");
+    }
+
+    /// Of whichever types are in use.
+    #[test]
+    fn what_kernels_do_gives_the_same_bits() {
+        for bits in 0..=u16::MAX {
+            let (half, brain) = (super::f16::from_bits(bits), super::bf16::from_bits(bits));
+            let own = (f16::from_bits(bits).to_f32(), bf16::from_bits(bits).to_f32());
+            assert_eq!(half.widen().to_bits(), own.0.to_bits(), "f16 {bits:#x}");
+            assert_eq!(brain.widen().to_bits(), own.1.to_bits(), "bf16 {bits:#x}");
+            let narrow = (super::f16::narrow(own.1).to_bits(), super::bf16::narrow(own.1).to_bits());
+            let expected = (f16::from_f32(own.1).to_bits(), bf16::from_f32(own.1).to_bits());
+            assert_eq!(narrow, expected, "{:e}", own.1);
+            assert_eq!((half.abs().to_bits(), brain.abs().to_bits()), (bits & 0x7fff, bits & 0x7fff));
+        }
     }
 }

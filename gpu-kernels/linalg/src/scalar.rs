@@ -2,7 +2,7 @@
 
 use gpu_collective::Accumulator;
 use gpu_std::float::Float;
-use gpu_std::half::{bf16, f16};
+use gpu_std::half::{Float16, bf16, f16};
 use gpu_std::memory::Element;
 use gpu_std::opaque;
 
@@ -34,8 +34,8 @@ macro_rules! scalars {
 scalars! {
     f32, f32: |value| value, |sum| sum;
     f64, f64: |value| value, |sum| sum;
-    f16, f32: f16::to_f32, f16::from_f32;
-    bf16, f32: bf16::to_f32, bf16::from_f32;
+    f16, f32: Float16::widen, Float16::narrow;
+    bf16, f32: Float16::widen, Float16::narrow;
 }
 
 /// `alpha · sum + beta · old`: `fma(alpha, sum + 0, beta · old)`, and `alpha · (sum + 0)` where `beta` is zero; `old`

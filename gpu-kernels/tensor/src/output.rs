@@ -1,6 +1,6 @@
 //! What the types of factors are to the kernels: how tiles are multiplied, and what a sum becomes.
 
-use gpu_std::half::{bf16, f16};
+use gpu_std::half::{Float16, bf16, f16};
 use gpu_std::memory::{Element, GlobalMut, Shared};
 use gpu_std::mma::{Half, pack};
 use gpu_std::{device, opaque, unroll, wgmma};
@@ -156,10 +156,10 @@ macro_rules! floats {
 floats! {
     bf16: true [true; 2], false,
         |sums, a, b, group, _of| <A, B, _C> wgmma::multiply_add::<bf16, A, B, SUMS>(sums, rows_of(a, group), b),
-        write_halves, pack_halves::<bf16>, bf16::from_f32, bf16::to_f32;
+        write_halves, pack_halves::<bf16>, Float16::narrow, Float16::widen;
     f16: true [true; 2], false,
         |sums, a, b, group, _of| <A, B, _C> wgmma::multiply_add::<f16, A, B, SUMS>(sums, rows_of(a, group), b),
-        write_halves, pack_halves::<f16>, f16::from_f32, f16::to_f32;
+        write_halves, pack_halves::<f16>, Float16::narrow, Float16::widen;
     // As tf32: A is rounded on its way, B was where it was copied into lines along `k`.
     f32: false [true, false], true,
         |sums, a, b, _group, of| <A, _B, C> rows::multiply::<A, C, SUMS>(sums, a, b, of),

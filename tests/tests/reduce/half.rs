@@ -2,7 +2,7 @@
 
 use core::fmt::Debug;
 
-use gpu_core::{Device, View};
+use gpu_core::{Buffer, Device, View};
 use gpu_reduce::{
     Columns, FloatElement, Instance, Operand, all, argmax, argmin, count_nonzero, dot, max, mean, min,
     minmax, norm_l1, norm_l2, norm_max, product, reduce, reference, sum, sum_of_squares,
@@ -210,18 +210,28 @@ fn the_error_of_a_sum_is_that_of_f32_and_one_rounding() {
     });
 }
 
-/// Arrays of the crate `half`'s types are views like those of the kernels', of every primitive.
+/// Elements are the crate `half`'s types, of every primitive: arrays of them, results and closures.
 #[test]
 fn arrays_of_the_half_crate() {
     let numbers: Vec<half::f16> = [3.0, -0.5, 7.0, 1.25].map(half::f16::from_f32).to_vec();
-    assert_eq!(sum(&numbers).unwrap().to_f32(), 10.75);
-    assert_eq!(max(&numbers[..2]).unwrap().to_f32(), 3.0);
-    assert_eq!(argmax(&[half::bf16::ONE, half::bf16::MAX]).unwrap(), 1);
-    let device = Device::cpu();
-    let (stream, mut scratch) = (device.default_stream(), gpu_core::Scratch::new(&device.default_stream()));
+    for_each("arrays_of_the_half_crate", |device| {
+        let buffer: Buffer<half::f16> = device.upload(&numbers).unwrap();
+        let (total, view): (half::f16, View<'_, half::f16>) = (sum(&buffer).unwrap(), buffer.view());
+        assert_eq!((total.to_f32(), max(view.slice(..2)).unwrap()), (10.75, half::f16::from_f32(3.0)));
+        let largest = device.upload(&[half::bf16::ONE, half::bf16::MAX]).unwrap();
+        assert_eq!(argmax(&largest).unwrap(), 1);
+        let (stream, mut scratch) =
+            (device.default_stream(), gpu_core::Scratch::new(&device.default_stream()));
+        let mut sums = device.upload(&[half::f16::ZERO; 4]).unwrap();
+        gpu_scan::inclusive_sum_into(&stream, &buffer, &mut sums, &mut scratch).unwrap();
+        assert_eq!(sums.to_vec().unwrap(), [3.0, 2.5, 9.5, 10.75].map(half::f16::from_f32));
+        let sorted = gpu_sort::sort(&buffer, gpu_sort::SortOptions::default()).unwrap().to_vec().unwrap();
+        assert_eq!(sorted, [-0.5, 1.25, 3.0, 7.0].map(half::f16::from_f32));
+    });
+    // Of the host's memory, in place of a device's.
     let mut sums = vec![half::f16::ZERO; 4];
+    let stream = Device::cpu().default_stream();
+    let mut scratch = gpu_core::Scratch::new(&stream);
     gpu_scan::inclusive_sum_into(&stream, &numbers, &mut sums, &mut scratch).unwrap();
-    assert_eq!(sums.iter().map(|sum| sum.to_f32()).collect::<Vec<_>>(), [3.0, 2.5, 9.5, 10.75]);
-    let sorted = gpu_sort::sort(&numbers, gpu_sort::SortOptions::default()).unwrap().to_vec().unwrap();
-    assert_eq!(sorted.into_iter().map(f16::to_f32).collect::<Vec<_>>(), [-0.5, 1.25, 3.0, 7.0]);
+    assert_eq!(sums, [3.0, 2.5, 9.5, 10.75].map(half::f16::from_f32));
 }

@@ -1,7 +1,7 @@
 //! Launches of products on the tensor cores.
 
 use gpu_core::{IntoArguments, Stream, View, ViewMut};
-use gpu_std::half::{bf16, f16};
+use gpu_std::half::{Float16, bf16, f16};
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::tensor_map::{Tensor, TensorMap};
@@ -185,17 +185,17 @@ macro_rules! elements {
 
         impl TensorElement for $T {
             fn widen(self) -> f32 {
-                self.to_f32()
+                Float16::widen(self)
             }
         }
 
         impl TensorOutput<$T> for $T {
             fn narrow(value: f32) -> Self {
-                <$T>::from_f32(value)
+                Float16::narrow(value)
             }
 
             fn widen(self) -> f32 {
-                self.to_f32()
+                Float16::widen(self)
             }
         }
 

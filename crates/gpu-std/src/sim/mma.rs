@@ -1,6 +1,6 @@
 //! Matrix operations of a warp: every lane sees the fragments of all lanes.
 
-use crate::half::{bf16, f16};
+use crate::half::{Float16, bf16, f16};
 use crate::wgmma::Kind;
 use gpu_sim::device::{self, Shuffle};
 
@@ -69,8 +69,8 @@ fn add_products(kind: Kind, a: u32, b: u32, sum: u32) -> u32 {
         })
     };
     match kind {
-        Kind::F16 => halves(|bits| f16::from_bits(bits).to_f32()).to_bits(),
-        Kind::Bf16 => halves(|bits| bf16::from_bits(bits).to_f32()).to_bits(),
+        Kind::F16 => halves(|bits| f16::from_bits(bits).widen()).to_bits(),
+        Kind::Bf16 => halves(|bits| bf16::from_bits(bits).widen()).to_bits(),
         Kind::Tf32 => {
             let [a, b] = [a, b].map(|word| f32::from_bits(word & !0x1fff));
             a.mul_add(b, f32::from_bits(sum)).to_bits()
@@ -111,11 +111,11 @@ pub fn store_matrices(row: u32, words: [u32; 4]) {
 }
 
 pub fn pack_f16(first: f32, second: f32) -> u32 {
-    [first, second].map(f16::from_f32).map(f16::to_bits).into_iter().rev().fold(0, join)
+    [first, second].map(f16::narrow).map(f16::to_bits).into_iter().rev().fold(0, join)
 }
 
 pub fn pack_bf16(first: f32, second: f32) -> u32 {
-    [first, second].map(bf16::from_f32).map(bf16::to_bits).into_iter().rev().fold(0, join)
+    [first, second].map(bf16::narrow).map(bf16::to_bits).into_iter().rev().fold(0, join)
 }
 
 fn join(word: u32, half: u16) -> u32 {

@@ -1,6 +1,6 @@
 //! Products of tiles: the simulator looks at shared memory once all 128 threads are there.
 
-use crate::half::{bf16, f16};
+use crate::half::{Float16, bf16, f16};
 use crate::wgmma::{DEPTH_BYTES, Kind, ROWS, columns};
 use gpu_sim::device;
 
@@ -46,8 +46,8 @@ fn size(kind: Kind) -> u32 {
 fn number(kind: Kind, bytes: &[u8]) -> f32 {
     let half = || u16::from_le_bytes([bytes[0], bytes[1]]);
     match kind {
-        Kind::F16 => f16::from_bits(half()).to_f32(),
-        Kind::Bf16 => bf16::from_bits(half()).to_f32(),
+        Kind::F16 => f16::from_bits(half()).widen(),
+        Kind::Bf16 => bf16::from_bits(half()).widen(),
         Kind::Tf32 => {
             let word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
             f32::from_bits(word & !0x1fff)
