@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut};
 
 use super::factor_inverse::squares;
-use super::{Triangle, all_of, dense, elements, expect_apart, lend, of_kernels, with_kept};
+use super::{Triangle, all_of, dense, elements, expect_apart, lend, of_kernels, with_kept, written};
 use crate::cpu;
 use crate::error::Error;
 use crate::factor;
@@ -76,8 +76,8 @@ pub fn potrf<'a, 'i, T: FactorElement>(
     expect_info(layout.count, info.len())?;
     stream.expect("matrices to be factored", a.data().device())?;
     stream.expect("orders of minors", info.device())?;
-    let len = of_kernels(stream, scratch_len::<T>(n, layout.count)?);
-    lend(stream, scratch, ("factorisation", len), |mut room| {
+    let size = of_kernels(stream, potrf_scratch::<T>(n, layout.count)?);
+    lend(stream, scratch, ("factorisation", size), |mut room| {
         if layout.is_empty() {
             return Ok(stream.memset(info, 0)?);
         }
@@ -130,8 +130,8 @@ pub fn potrf_to<'a, 'l, 'i, T: FactorElement>(
     stream.expect("factors", l.data().device())?;
     stream.expect("orders of minors", info.device())?;
     expect_apart(&l.data_mut(), "A", &a.data())?;
-    let len = of_kernels(stream, scratch_len::<T>(n, layout.count)?);
-    lend(stream, scratch, ("factorisation", len), |mut room| {
+    let size = of_kernels(stream, potrf_scratch::<T>(n, layout.count)?);
+    lend(stream, scratch, ("factorisation", size), |mut room| {
         if layout.is_empty() {
             return Ok(stream.memset(info, 0)?);
         }
@@ -154,17 +154,13 @@ pub fn potrf_to<'a, 'l, 'i, T: FactorElement>(
 /// # Errors
 /// [`Error::Device`] where the matrix's elements cannot be counted.
 pub fn potrf_scratch<T: FactorElement>(n: usize, count: usize) -> Result<ScratchSize, Error> {
-    Ok(elements::<T>(scratch_len::<T>(n, count)?))
-}
-
-fn scratch_len<T: FactorElement>(n: usize, count: usize) -> Result<usize, Error> {
     if is_whole(n, count) {
-        return Ok(0);
+        return Ok(ScratchSize::new());
     }
     // Nor do more rows and tiles than there are elements have to be counted.
     let matrix = Layout::row_major(n, n)?;
     BatchLayout::new(matrix, count, matrix.span())?.span()?;
-    Ok(factor::scratch_len::<T>(n, count))
+    Ok(elements::<T>(factor::scratch_len::<T>(n, count)))
 }
 
 /// That the matrices of a factorisation were positive definite: waits for it, and reads its `info`.
@@ -225,8 +221,8 @@ pub fn potrs<'l, 'b, T: FactorElement>(
 ) -> Result<(), Error> {
     let (l, mut b) = (l.into(), b.into());
     expect_systems(stream, &l, &mut b)?;
-    let len = solution_len::<T>(l.layout().matrix.rows(), b.layout())?;
-    lend(stream, scratch, ("system", len), |room| solve_in_place(stream, triangle, l, b, room))
+    let size = potrs_scratch::<T>(l.layout().matrix.rows(), b.layout())?;
+    lend(stream, scratch, ("system", size), |room| solve_in_place(stream, triangle, l, b, room))
 }
 
 /// The same in so much scratch memory; everything is checked but extents.
@@ -286,8 +282,8 @@ pub fn potrs_to<'l, 'b, 'x, T: FactorElement>(
     expect_systems(stream, &l, &mut x)?;
     stream.expect("right-hand sides", b.data().device())?;
     expect_apart(&x.data_mut(), "B", &b.data())?;
-    let len = solution_len::<T>(l.layout().matrix.rows(), to)?;
-    lend(stream, scratch, ("system", len), |room| {
+    let size = potrs_scratch::<T>(l.layout().matrix.rows(), to)?;
+    lend(stream, scratch, ("system", size), |room| {
         if !to.is_empty() {
             factor::copy_batch(stream, None, b, &mut x)?;
         }
@@ -320,11 +316,11 @@ fn expect_systems<T: FactorElement>(
 /// # Errors
 /// [`Error::Device`] where its elements are not a `usize`.
 pub fn potrs_scratch<T: FactorElement>(n: usize, b: impl Into<BatchLayout>) -> Result<ScratchSize, Error> {
-    Ok(elements::<T>(solution_len::<T>(n, b.into())?))
-}
-
-pub(super) fn solution_len<T: FactorElement>(n: usize, b: BatchLayout) -> Result<usize, Error> {
-    if solves_whole(n, b.count) || b.is_empty() { Ok(0) } else { factor::solve_scratch_len::<T>(b) }
+    let b = b.into();
+    if solves_whole(n, b.count) || b.is_empty() {
+        return Ok(ScratchSize::new());
+    }
+    Ok(elements::<T>(factor::solve_scratch_len::<T>(b)?))
 }
 
 /// The Cholesky factor of a symmetric, positive definite matrix, computed where A lives, as a row-major matrix without
@@ -388,10 +384,5 @@ pub fn cholesky_solve<'l, 'b, T: FactorElement>(
 ) -> Result<Buffer<T>, Error> {
     let (l, b) = (l.into(), b.into());
     let (device, layout) = (l.data().device(), dense(b.layout())?);
-    let mut x = device.alloc(layout.span()?)?;
-    let solutions = all_of(&mut x, layout)?;
-    with_kept(&device.default_stream(), |stream, scratch| {
-        potrs_to(stream, triangle, l, b, solutions, scratch)
-    })?;
-    Ok(x)
+    written(device, layout, |stream, x, scratch| potrs_to(stream, triangle, l, b, x, scratch))
 }

@@ -2,8 +2,8 @@
 
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut};
 
-use super::factor::{expect_same_shape, expect_square, solution_len, solve_in_place};
-use super::{Diagonal, Triangle, all_of, elements, expect_apart, lend, with_kept};
+use super::factor::{expect_same_shape, expect_square, solve_in_place};
+use super::{Diagonal, Triangle, elements, expect_apart, lend, potrs_scratch, written};
 use crate::error::Error;
 use crate::factor;
 use crate::factor::launch::FactorElement;
@@ -43,7 +43,7 @@ pub fn potri<'a, T: FactorElement>(
     let mut a = a.into();
     let layout = a.layout();
     let squares = expect(stream, layout, &a.data())?;
-    lend(stream, scratch, ("inverse", inverse_len::<T>(squares)?), |room| {
+    lend(stream, scratch, ("inverse", potri_scratch::<T>(squares.matrix.rows(), squares.count)?), |room| {
         if layout.is_empty() {
             return Ok(());
         }
@@ -82,7 +82,7 @@ pub fn potri_to<'l, 'x, T: FactorElement>(
     expect_same_shape(from, to)?;
     stream.expect("inverses", inverse.data().device())?;
     expect_apart(&inverse.data_mut(), "L", &l.data())?;
-    lend(stream, scratch, ("inverse", inverse_len::<T>(squares)?), |room| {
+    lend(stream, scratch, ("inverse", potri_scratch::<T>(squares.matrix.rows(), squares.count)?), |room| {
         if from.is_empty() {
             return Ok(());
         }
@@ -132,14 +132,11 @@ pub(super) fn squares(n: usize, count: usize) -> Result<BatchLayout, Error> {
 /// # Errors
 /// [`Error::Device`] where the matrices' elements cannot be counted.
 pub fn potri_scratch<T: FactorElement>(n: usize, count: usize) -> Result<ScratchSize, Error> {
-    Ok(elements::<T>(inverse_len::<T>(squares(n, count)?)?))
-}
-
-fn inverse_len<T: FactorElement>(squares: BatchLayout) -> Result<usize, Error> {
+    let squares = squares(n, count)?;
     if squares.is_empty() {
-        return Ok(0);
+        return Ok(ScratchSize::new());
     }
-    Ok(squares.span()?.next_multiple_of(4) + ONE + solution_len::<T>(squares.matrix.rows(), squares)?)
+    Ok(elements::<T>(squares.span()?.next_multiple_of(4) + ONE).with(potrs_scratch::<T>(n, squares)?))
 }
 
 /// The inverse of A, all of it, from the factor of A that [`cholesky`](crate::cholesky) or [`potrf`](crate::potrf)
@@ -166,13 +163,12 @@ pub fn cholesky_inverse<'l, T: FactorElement>(
     let l = l.into();
     let (device, n) = (l.data().device(), expect_square(l.layout())?);
     let layout = squares(n, l.layout().count)?;
-    let [mut half, mut full] = [device.alloc(layout.span()?)?, device.alloc(layout.span()?)?];
-    let (stream, inverses) = (device.default_stream(), all_of(&mut half, layout)?);
-    with_kept(&stream, |stream, scratch| potri_to(stream, triangle, l, inverses, scratch))?;
+    let half = written(device, layout, |stream, half, scratch| potri_to(stream, triangle, l, half, scratch))?;
+    let mut full = device.alloc(layout.span()?)?;
     if !layout.is_empty() {
         let half = Batch::new(&half, layout)?;
         let lower = if triangle == Triangle::Lower { half } else { half.transposed() };
-        spread(&stream, lower, Diagonal::Stored, n, true, full.view_mut())?;
+        spread(&device.default_stream(), lower, Diagonal::Stored, n, true, full.view_mut())?;
     }
     Ok(full)
 }

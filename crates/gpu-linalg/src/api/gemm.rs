@@ -46,8 +46,8 @@ pub fn gemm<'a, 'b, 'c, T: RealElement>(
 ) -> Result<(), Error> {
     let (a, b, mut c) = (a.into(), b.into(), c.into());
     expect_product(stream, a, b, &mut c)?;
-    let len = of_kernels(stream, gemm::scratch_len::<T>(a.layout().matrix.columns(), c.layout()));
-    lend(stream, scratch, ("product", len), |room| multiply(stream, alpha, a, b, beta, c, room))
+    let size = of_kernels(stream, gemm_scratch::<T>(a.layout().matrix.columns(), c.layout()));
+    lend(stream, scratch, ("product", size), |room| multiply(stream, alpha, a, b, beta, c, room))
 }
 
 /// The same in so much scratch memory; everything is checked but extents.

@@ -50,8 +50,8 @@ where
 {
     let (x, y) = (x.into(), y.into());
     expect_vectors(stream, a, &x, &y)?;
-    let len = of_kernels(stream, scratch_len::<T>(a.layout())?);
-    lend(stream, scratch, ("product", len), |room| multiply_vector(stream, alpha, a, x, beta, y, room))
+    let size = of_kernels(stream, gemv_scratch::<T>(a.layout())?);
+    lend(stream, scratch, ("product", size), |room| multiply_vector(stream, alpha, a, x, beta, y, room))
 }
 
 /// The same in so much scratch memory; everything is checked but extents.
@@ -89,11 +89,10 @@ where
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 pub fn gemv_scratch<T: Element>(layout: Layout) -> Result<ScratchSize, Error> {
-    Ok(elements::<T::Sum>(scratch_len::<T>(layout)?))
-}
-
-fn scratch_len<T: Element>(layout: Layout) -> Result<usize, Error> {
-    if layout.is_empty() { Ok(0) } else { Ok(Plan::new::<T>(layout, 0, 0, true)?.scratch_len()) }
+    if layout.is_empty() {
+        return Ok(ScratchSize::new());
+    }
+    Ok(elements::<T::Sum>(Plan::new::<T>(layout, 0, 0, true)?.scratch_len()))
 }
 
 /// The product `A · x`, computed where A lives, in a buffer of its own.

@@ -49,7 +49,7 @@ pub use triangle::{
 };
 pub use update::{gram, gram_pair, syr2k, syr2k_scratch, syrk, syrk_scratch};
 
-use gpu_core::{Buffer, Element, Kind, Scratch, ScratchSize, Stream, View, ViewMut};
+use gpu_core::{Buffer, Device, Element, Kind, Scratch, ScratchSize, Stream, View, ViewMut};
 
 use crate::error::Error;
 use crate::level3::{self, TriangleElement};
@@ -73,10 +73,18 @@ fn in_own_buffer<T: Element, C: Element>(
     (a, b): (Batch<'_, T>, Batch<'_, T>),
     multiply: impl FnOnce(&Stream, BatchMut<'_, C>, &mut Scratch) -> Result<(), Error>,
 ) -> Result<Buffer<C>, Error> {
-    let (device, layout) = (a.data().device(), dense_product(a.layout(), b.layout())?);
+    written(a.data().device(), dense_product(a.layout(), b.layout())?, multiply)
+}
+
+/// Matrices that `call` writes, in memory for just them.
+fn written<C: Element>(
+    device: &Device,
+    layout: BatchLayout,
+    call: impl FnOnce(&Stream, BatchMut<'_, C>, &mut Scratch) -> Result<(), Error>,
+) -> Result<Buffer<C>, Error> {
     let mut c = device.alloc(layout.span()?)?;
-    let product = all_of(&mut c, layout)?;
-    with_kept(&device.default_stream(), |stream, scratch| multiply(stream, product, scratch))?;
+    let all = all_of(&mut c, layout)?;
+    with_kept(&device.default_stream(), |stream, scratch| call(stream, all, scratch))?;
     Ok(c)
 }
 
@@ -111,20 +119,20 @@ pub(crate) const fn elements<T>(len: usize) -> ScratchSize {
     ScratchSize::new().array::<T>(len)
 }
 
-/// Elements that kernels need: on the CPU none.
-pub(crate) fn of_kernels(stream: &Stream, len: usize) -> usize {
-    if stream.device().kind() == Kind::Cpu { 0 } else { len }
+/// What kernels need: on the CPU nothing.
+pub(crate) fn of_kernels(stream: &Stream, size: ScratchSize) -> ScratchSize {
+    if stream.device().kind() == Kind::Cpu { ScratchSize::new() } else { size }
 }
 
-/// Lends `enqueue` so many elements of scratch memory; `what` is the call's name in errors. The CPU has its own where
-/// there is too little.
+/// Lends `enqueue` so much scratch memory, of arrays of `T`; `what` is the call's name in errors. The CPU has its own
+/// where there is too little.
 pub(crate) fn lend<T: Element>(
     stream: &Stream,
     scratch: &mut Scratch,
-    (what, len): (&'static str, usize),
+    (what, size): (&'static str, ScratchSize),
     enqueue: impl FnOnce(ViewMut<'_, T>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let (size, mut own) = (elements::<T>(len), None);
+    let mut own = None;
     let scratch = match scratch.expect(stream, what, size) {
         Err(gpu_core::Error::ScratchTooSmall { .. }) if stream.device().kind() == Kind::Cpu => {
             own.insert(Scratch::new(stream))
@@ -132,7 +140,7 @@ pub(crate) fn lend<T: Element>(
         expected => expected.map(|()| scratch)?,
     };
     // Nothing of it has to be zero, so that errors of `enqueue` do not matter to it.
-    scratch.lend(what, size, |mut parts| Ok(enqueue(parts.array(len))))?
+    scratch.lend(what, size, |mut parts| Ok(enqueue(parts.array(size.bytes() / size_of::<T>()))))?
 }
 
 /// That `y = A · x` or the like is one of a matrix and vectors that fit, on the stream's device, and the output apart

@@ -4,7 +4,9 @@ use gpu_core::{Buffer, Scratch, ScratchSize, Stream, ViewMut};
 
 use super::gemm::expect_memory;
 use super::solve::{Side, expect_shapes};
-use super::{Diagonal, Triangle, all_of, copied, dense, elements, expect_apart, lend, multiply, with_kept};
+use super::{
+    Diagonal, Triangle, all_of, copied, dense, elements, expect_apart, lend, multiply, with_kept, written,
+};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{OnLeft, TriangleElement, copy, part, part_mut, rows_of, spread, take, temporary, whole};
@@ -55,10 +57,9 @@ pub fn trmm<'a, 'b, T: TriangleElement>(
     stream.expect("triangle of a product", a.data().device())?;
     stream.expect("other factor of a product", b.data().device())?;
     expect_apart(&b.data_mut(), "A", &a.data())?;
-    let of = OnLeft::new(side, triangle, a);
+    let (of, size) = (OnLeft::new(side, triangle, a), trmm_scratch::<T>(side, b.layout())?);
     let b = if side == Side::Left { b } else { b.transposed() };
-    let len = triangular_len::<T>(b.layout())?;
-    lend(stream, scratch, ("product", len), |room| on_left(stream, of, diagonal, alpha, b, room))
+    lend(stream, scratch, ("product", size), |room| on_left(stream, of, diagonal, alpha, b, room))
 }
 
 /// The same with A on the left, in so much scratch memory; everything is checked but extents.
@@ -118,13 +119,9 @@ fn multiply_square(n: usize) -> usize {
 /// [`Error::Device`] where they are not a `usize`.
 pub fn trmm_scratch<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -> Result<ScratchSize, Error> {
     let b = b.into();
-    Ok(elements::<T>(triangular_len::<T>(if side == Side::Left { b } else { b.transposed() })?))
-}
-
-/// The same with A on the left.
-fn triangular_len<T: RealElement>(b: BatchLayout) -> Result<usize, Error> {
+    let b = if side == Side::Left { b } else { b.transposed() };
     if b.is_empty() {
-        return Ok(0);
+        return Ok(ScratchSize::new());
     }
     let (n, mut sums) = (b.matrix.rows(), 0);
     let square = multiply_square(n);
@@ -139,7 +136,8 @@ fn triangular_len<T: RealElement>(b: BatchLayout) -> Result<usize, Error> {
     let old = temporary(b)?.span()?.next_multiple_of(4);
     let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count: b.count, stride: old });
     let triangles = (n.div_ceil(square) * square * square).checked_mul(b.count).ok_or_else(too_large)?;
-    [triangles, old, sums].into_iter().try_fold(0usize, usize::checked_add).ok_or_else(too_large)
+    let all = [triangles, old, sums].into_iter().try_fold(0usize, usize::checked_add);
+    Ok(elements::<T>(all.ok_or_else(too_large)?))
 }
 
 /// `C = alpha · A · B + beta · C`, or `C = alpha · B · A + beta · C` with A on the right, on `stream`, A being
@@ -190,7 +188,7 @@ pub fn symm<'a, 'b, 'c, T: TriangleElement>(
         return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
     }
     expect_memory(stream, a.data(), b.data(), &c.data_mut())?;
-    lend(stream, scratch, ("product", symmetric_len::<T>(side, c.layout())?), |room| {
+    lend(stream, scratch, ("product", symm_scratch::<T>(side, c.layout())?), |room| {
         if c.layout().is_empty() {
             return Ok(());
         }
@@ -212,18 +210,15 @@ pub fn symm<'a, 'b, 'c, T: TriangleElement>(
 /// # Errors
 /// [`Error::Device`] where its elements are not a `usize`.
 pub fn symm_scratch<T: RealElement>(side: Side, c: impl Into<BatchLayout>) -> Result<ScratchSize, Error> {
-    Ok(elements::<T>(symmetric_len::<T>(side, c.into())?))
-}
-
-fn symmetric_len<T: RealElement>(side: Side, c: BatchLayout) -> Result<usize, Error> {
+    let c = c.into();
     if c.is_empty() {
-        return Ok(0);
+        return Ok(ScratchSize::new());
     }
     let n = if side == Side::Left { c.matrix.rows() } else { c.matrix.columns() };
     let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count: c.count, stride: n });
     let full = n.checked_mul(n).and_then(|full| full.checked_mul(c.count));
     let full = full.and_then(|full| full.checked_next_multiple_of(4)).ok_or_else(too_large)?;
-    full.checked_add(product_len::<T>(n, c)).ok_or_else(too_large)
+    Ok(elements::<T>(full.checked_add(product_len::<T>(n, c)).ok_or_else(too_large)?))
 }
 
 /// The product `A · B`, or `B · A` with A on the right, A being triangular, computed where A lives, without gaps and in
@@ -285,10 +280,7 @@ pub fn matmul_symmetric<'a, 'b, T: TriangleElement>(
 ) -> Result<Buffer<T>, Error> {
     let (a, b) = (a.into(), b.into());
     let (device, layout) = (a.data().device(), dense(b.layout())?);
-    let mut c = device.alloc(layout.span()?)?;
-    let product = all_of(&mut c, layout)?;
-    with_kept(&device.default_stream(), |stream, scratch| {
-        symm(stream, side, triangle, T::ONE, a, b, T::ZERO, product, scratch)
-    })?;
-    Ok(c)
+    written(device, layout, |stream, c, scratch| {
+        symm(stream, side, triangle, T::ONE, a, b, T::ZERO, c, scratch)
+    })
 }

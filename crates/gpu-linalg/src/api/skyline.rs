@@ -97,11 +97,7 @@ impl BlockSkyline {
 
     /// Scratch memory of a factorisation of elements of this type.
     pub fn scratch<T: FactorElement>(&self) -> ScratchSize {
-        elements::<T>(self.scratch_len::<T>())
-    }
-
-    fn scratch_len<T: FactorElement>(&self) -> usize {
-        tiled_scratch_len::<T>(self.n(), self.structure.tiles)
+        elements::<T>(tiled_scratch_len::<T>(self.n(), self.structure.tiles))
     }
 }
 
@@ -159,8 +155,8 @@ pub fn potrf_skyline<'i, T: FactorElement>(
     stream.expect("structure of a factorisation", skyline.tables.device())?;
     stream.expect("order of a minor", info.device())?;
     let layout = a.layout();
-    let len = of_kernels(stream, skyline.scratch_len::<T>());
-    lend(stream, scratch, ("factorisation", len), |room| {
+    let size = of_kernels(stream, skyline.scratch::<T>());
+    lend(stream, scratch, ("factorisation", size), |room| {
         if let (Some(data), Some(info)) = (a.data_mut().as_mut_slice(), info.as_mut_slice()) {
             info[0] = cpu::potrf_skyline(&skyline.structure, data, lower(triangle, layout));
             return Ok(());

@@ -86,9 +86,9 @@ pub fn trsm<'a, 'b, 'i, T: TriangleElement>(
 ) -> Result<(), Error> {
     let (a, mut b, info) = (a.into(), b.into(), info.into());
     expect_system(stream, side, a, &mut b, &info)?;
-    let of = OnLeft::new(side, triangle, a);
+    let (of, size) = (OnLeft::new(side, triangle, a), trsm_scratch::<T>(side, b.layout())?);
     let mut b = if side == Side::Left { b } else { b.transposed() };
-    lend(stream, scratch, ("triangular system", scratch_len::<T>(b.layout())?), |room| {
+    lend(stream, scratch, ("triangular system", size), |room| {
         if b.layout().is_empty() {
             return Ok(stream.memset(info, u8::MAX)?);
         }
@@ -136,12 +136,11 @@ pub(crate) fn expect_system<T: TriangleElement>(
 /// [`Error::Device`] where they are not a `usize`.
 pub fn trsm_scratch<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -> Result<ScratchSize, Error> {
     let b = b.into();
-    Ok(elements::<T>(scratch_len::<T>(if side == Side::Left { b } else { b.transposed() })?))
-}
-
-/// The same with the triangle on the left.
-fn scratch_len<T: RealElement>(b: BatchLayout) -> Result<usize, Error> {
-    if b.is_empty() { Ok(0) } else { Needs::new::<T>(b)?.elements(1, 0) }
+    let b = if side == Side::Left { b } else { b.transposed() };
+    if b.is_empty() {
+        return Ok(ScratchSize::new());
+    }
+    Ok(elements::<T>(Needs::new::<T>(b)?.elements(1, 0)?))
 }
 
 /// The solution of `A · X = B`, or of `X · A = B` with A on the right, computed where A lives, without gaps and in B's

@@ -159,7 +159,7 @@ pub(crate) fn gemm_tf32_by(
         // To ask what other products need would take longer than this one.
         let needed = vector_scratch_len::<f32>(layouts[0].matrix.columns(), layouts[2]);
         expect_product(stream, a, b, &mut c)?;
-        return lend(stream, scratch, ("product", of_kernels(stream, needed)), |room| {
+        return lend(stream, scratch, ("product", of_kernels(stream, elements::<f32>(needed))), |room| {
             by_vector(stream, vector, alpha, factors, beta, c, room)
         });
     }
@@ -400,8 +400,8 @@ fn product<T: Kernels, C: gpu_core::Element>(
     expect_batches(layouts)?;
     expect_memory(stream, a.data(), b.data(), &c.data_mut())?;
     epilogue.expect_for(stream, c.layout(), &c.data_mut())?;
-    let len = of_kernels(stream, needed(choice, (a, b), c.layout())?);
-    lend(stream, scratch, ("product", len), |room| {
+    let size = of_kernels(stream, elements::<T::Sum>(needed(choice, (a, b), c.layout())?));
+    lend(stream, scratch, ("product", size), |room| {
         expect_apart(&room, "A", &a.data())?;
         expect_apart(&room, "B", &b.data())?;
         epilogue.expect_apart(&room)?;

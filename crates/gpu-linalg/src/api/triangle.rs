@@ -92,7 +92,7 @@ pub fn symv<'x, 'y, T: RealElement>(
     let (x, mut y) = (x.into(), y.into());
     let n = expect_square(a.layout())?;
     expect_vectors(stream, a, &x, &y)?;
-    lend(stream, scratch, ("product", of_kernels(stream, scratch_len(n)?)), |room| {
+    lend(stream, scratch, ("product", of_kernels(stream, symv_scratch::<T>(n)?)), |room| {
         if n == 0 {
             return Ok(());
         }
@@ -152,7 +152,7 @@ pub fn trmv<'x, T: RealElement>(
     stream.expect("matrix of a product", a.data().device())?;
     stream.expect("vector of a product", x.device())?;
     expect_apart(&x, "A", &a.data())?;
-    lend(stream, scratch, ("product", of_kernels(stream, scratch_len(n)?)), |room| {
+    lend(stream, scratch, ("product", of_kernels(stream, trmv_scratch::<T>(n)?)), |room| {
         if n == 0 {
             return Ok(());
         }
@@ -171,7 +171,7 @@ pub fn trmv<'x, T: RealElement>(
 /// # Errors
 /// [`Error::ExtentTooLarge`].
 pub fn trmv_scratch<T: RealElement>(n: usize) -> Result<ScratchSize, Error> {
-    Ok(elements::<T>(scratch_len(n)?))
+    symv_scratch::<T>(n)
 }
 
 /// The product `A · x`, A being symmetric, computed where A lives, in a buffer of its own: only A's `triangle` is read.

@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream};
 
 use super::gemm::{How, expect_memory, product};
-use super::{Diagonal, Triangle, all_of, dense, elements, lend, of_kernels, with_kept};
+use super::{Diagonal, Triangle, dense, elements, lend, of_kernels, written};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{TriangleElement, spread};
@@ -125,8 +125,8 @@ fn update<T: TriangleElement>(
     }
     expect_memory(stream, a.data(), b.data(), &c.data_mut())?;
     let layout = c.layout();
-    let len = of_kernels(stream, scratch_len_of_part::<T>(of_a.1, layout, true));
-    lend(stream, scratch, ("product", len), |mut room| {
+    let size = of_kernels(stream, syrk_scratch::<T>(of_a.1, layout));
+    lend(stream, scratch, ("product", size), |mut room| {
         if layout.is_empty() {
             return Ok(());
         }
@@ -192,13 +192,19 @@ fn whole<T: TriangleElement>(factors: &[(Batch<'_, T>, Batch<'_, T>)]) -> Result
     let (of_a, device) = (factors[0].0.layout(), factors[0].0.data().device());
     let n = of_a.matrix.rows();
     let layout = dense(BatchLayout { matrix: Layout::row_major(n, n)?, ..of_a })?;
-    let [mut half, mut full] = [device.alloc(layout.span()?)?, device.alloc(layout.span()?)?];
-    let (stream, lower) = (device.default_stream(), all_of(&mut half, layout)?);
-    with_kept(&stream, |stream, scratch| {
+    let half = written(device, layout, |stream, lower, scratch| {
         update(stream, Triangle::Lower, T::ONE, factors, T::ZERO, lower, scratch)
     })?;
+    let mut full = device.alloc(layout.span()?)?;
     if !layout.is_empty() {
-        spread(&stream, Batch::new(&half, layout)?, Diagonal::Stored, n, true, full.view_mut())?;
+        spread(
+            &device.default_stream(),
+            Batch::new(&half, layout)?,
+            Diagonal::Stored,
+            n,
+            true,
+            full.view_mut(),
+        )?;
     }
     Ok(full)
 }

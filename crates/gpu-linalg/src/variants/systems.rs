@@ -43,7 +43,7 @@ pub fn trsm_square<'a, 'b, 'i, T: TriangleElement>(
 ) -> Result<(), Error> {
     let (a, mut b, info) = (a.into(), b.into(), info.into());
     api::expect_system(stream, Side::Left, a, &mut b, &info)?;
-    lend(stream, scratch, ("triangular system", words::<T>(wide, b.layout())?), |mut words| {
+    lend(stream, scratch, ("triangular system", trsm_square_scratch::<T>(wide, b.layout())?), |mut words| {
         if b.layout().is_empty() {
             return Ok(stream.memset(info, u8::MAX)?);
         }
@@ -58,13 +58,11 @@ pub fn trsm_square<'a, 'b, 'i, T: TriangleElement>(
 /// # Errors
 /// [`Error::Device`] where its elements are not a `usize`.
 pub fn trsm_square_scratch<T>(wide: bool, b: impl Into<BatchLayout>) -> Result<ScratchSize, Error> {
-    Ok(elements::<T>(words::<T>(wide, b.into())?))
-}
-
-fn words<T>(wide: bool, BatchLayout { matrix, count, stride }: BatchLayout) -> Result<usize, Error> {
+    let BatchLayout { matrix, count, stride } = b.into();
     let (rows, columns) = matrix.shape();
     let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count, stride });
-    plan::words::<T>(form(wide), rows, columns, count).ok_or_else(too_large)
+    let words = plan::words::<T>(form(wide), rows, columns, count);
+    Ok(elements::<T>(words.ok_or_else(too_large)?))
 }
 
 fn form(wide: bool) -> Form {

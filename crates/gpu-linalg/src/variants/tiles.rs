@@ -2,7 +2,7 @@
 
 use gpu_core::{Scratch, Stream};
 
-use crate::api::{self, How, Triangle, lend, of_kernels};
+use crate::api::{self, How, Triangle, elements, lend, of_kernels};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::matrix::{Batch, BatchMut};
@@ -53,8 +53,8 @@ pub fn gemm_tiles<'a, 'b, 'c, T: RealElement>(
         return Err(Error::NotSquare { rows, columns });
     }
     api::expect_product(stream, a, b, &mut c)?;
-    let len = of_kernels(stream, scratch_len_of_part::<T>(k, layout, half));
-    lend(stream, scratch, ("product", len), |room| {
+    let size = of_kernels(stream, elements::<T>(scratch_len_of_part::<T>(k, layout, half)));
+    lend(stream, scratch, ("product", size), |room| {
         if layout.is_empty() {
             return Ok(());
         }
