@@ -68,7 +68,7 @@ fn products_of_every_type_are_all_sums() {
             assert_eq!(product!(with, f32::from), fused, "{context}");
 
             // The second product first.
-            let [mut twice, mut of_floats] = [Vec::new(), Vec::new()];
+            let (mut twice, mut of_floats) = (Vec::new(), Vec::new());
             for at in [1, 0] {
                 twice.extend_from_slice(&exact[at * m * n..(at + 1) * m * n]);
                 of_floats.extend_from_slice(&expected[at * m * n..(at + 1) * m * n]);

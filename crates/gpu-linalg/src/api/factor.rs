@@ -52,10 +52,11 @@ pub(super) fn expect_same_shape(from: BatchLayout, to: BatchLayout) -> Result<()
 /// launch failed. A is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Layout, MatrixMut, Scratch, Triangle, expect_positive_definite, potrf};
+/// use gpu_linalg::{Layout, MatrixMut, Scratch, Triangle, expect_positive_definite, potrf, potrf_scratch};
 /// let device = gpu_core::Device::simulator();
 /// let mut a = device.upload(&[4.0, f64::NAN, 2.0, 10.0])?;
-/// let (mut info, mut scratch) = (device.alloc(1)?, Scratch::new(&device.default_stream()));
+/// let mut info = device.alloc(1)?;
+/// let mut scratch = Scratch::with_size(&device.default_stream(), potrf_scratch::<f64>(2, 1)?)?;
 /// let matrix = MatrixMut::new(&mut a, Layout::row_major(2, 2)?)?;
 /// potrf(&device.default_stream(), Triangle::Lower, matrix, &mut info, &mut scratch)?;
 /// expect_positive_definite(&info)?;
@@ -200,13 +201,13 @@ pub fn expect_positive_definite<'i>(info: impl Into<View<'i, u32>>) -> Result<()
 /// unspecified.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, potrs};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, potrs, potrs_scratch};
 /// let device = gpu_core::Device::simulator();
 /// let l = device.upload(&[2.0, f64::NAN, 1.0, 3.0])?;
 /// let mut b = device.upload(&[8.0, 14.0])?;
 /// let factor = Matrix::new(&l, Layout::row_major(2, 2)?)?;
 /// let right = MatrixMut::new(&mut b, Layout::column_major(2, 1)?)?;
-/// let mut scratch = Scratch::new(&device.default_stream());
+/// let mut scratch = Scratch::with_size(&device.default_stream(), potrs_scratch::<f64>(2, right.layout())?)?;
 /// potrs(&device.default_stream(), Triangle::Lower, factor, right, &mut scratch)?;
 /// let x = b.to_vec()?;
 /// assert!((x[0] - 13.0 / 9.0).abs() < 1e-15 && (x[1] - 10.0 / 9.0).abs() < 1e-15, "{x:?}");

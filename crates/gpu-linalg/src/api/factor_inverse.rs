@@ -24,10 +24,10 @@ use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
 /// as it was then, but where one of the last launches failed.
 ///
 /// ```
-/// use gpu_linalg::{Layout, MatrixMut, Scratch, Triangle, potri};
+/// use gpu_linalg::{Layout, MatrixMut, Scratch, Triangle, potri, potri_scratch};
 /// let device = gpu_core::Device::simulator();
 /// let mut a = device.upload(&[2.0, f64::NAN, 1.0, 4.0])?;
-/// let mut scratch = Scratch::new(&device.default_stream());
+/// let mut scratch = Scratch::with_size(&device.default_stream(), potri_scratch::<f64>(2, 1)?)?;
 /// let factor = MatrixMut::new(&mut a, Layout::row_major(2, 2)?)?;
 /// potri(&device.default_stream(), Triangle::Lower, factor, &mut scratch)?;
 /// let inverse = a.to_vec()?;

@@ -30,12 +30,12 @@ use crate::plan::level3::{self as plan, Step};
 /// too, and B is unspecified.
 ///
 /// ```
-/// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Scratch, Side, Triangle, trmm};
+/// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Scratch, Side, Triangle, trmm, trmm_scratch};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0, f32::NAN, 2.0, 3.0])?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let (mut b, layout) = (device.upload(&[1.0, 10.0])?, Layout::column_major(2, 1)?);
-/// let mut scratch = Scratch::new(&device.default_stream());
+/// let mut scratch = Scratch::with_size(&device.default_stream(), trmm_scratch::<f32>(Side::Left, layout)?)?;
 /// let vector = MatrixMut::new(&mut b, layout)?;
 /// trmm(&device.default_stream(), Side::Left, Triangle::Lower, Diagonal::Stored, 2.0, a, vector, &mut scratch)?;
 /// assert_eq!(b.to_vec()?, [2.0, 64.0]);
@@ -152,13 +152,13 @@ pub fn trmm_scratch<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -> Re
 /// As [`trmm`]; [`Error::Shapes`] where B and C differ.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Side, Triangle, symm};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Side, Triangle, symm, symm_scratch};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0, f64::NAN, 2.0, 3.0])?;
 /// let b = device.upload(&[1.0, 10.0])?;
 /// let layout = Layout::column_major(2, 1)?;
 /// let mut c = device.upload(&[f64::NAN; 2])?;
-/// let mut scratch = Scratch::new(&device.default_stream());
+/// let mut scratch = Scratch::with_size(&device.default_stream(), symm_scratch::<f64>(Side::Left, layout)?)?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let (b, output) = (Matrix::new(&b, layout)?, MatrixMut::new(&mut c, layout)?);
 /// symm(&device.default_stream(), Side::Left, Triangle::Lower, 1.0, a, b, 0.0, output, &mut scratch)?;

@@ -58,14 +58,14 @@ pub(super) fn expect_shapes(side: Side, a: BatchLayout, b: BatchLayout) -> Resul
 /// too, and B is unspecified.
 ///
 /// ```
-/// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Scratch, Side, Triangle, trsm};
+/// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Scratch, Side, Triangle, trsm, trsm_scratch};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[2.0, f32::NAN, 1.0, 4.0])?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let mut b = device.upload(&[2.0, 9.0])?;
 /// let b_layout = Layout::column_major(2, 1)?;
 /// let mut info = device.upload(&[0u32])?;
-/// let mut scratch = Scratch::new(&device.default_stream());
+/// let mut scratch = Scratch::with_size(&device.default_stream(), trsm_scratch::<f32>(Side::Left, b_layout)?)?;
 /// let stream = device.default_stream();
 /// let right = MatrixMut::new(&mut b, b_layout)?;
 /// trsm(&stream, Side::Left, Triangle::Lower, Diagonal::Stored, 1.0, a, right, &mut info, &mut scratch)?;
@@ -202,12 +202,12 @@ pub fn solve_triangular<'a, 'b, T: TriangleElement>(
 /// As [`trsm`].
 ///
 /// ```
-/// use gpu_linalg::{Diagonal, Layout, Matrix, Scratch, Triangle, trsv};
+/// use gpu_linalg::{Diagonal, Layout, Matrix, Scratch, Triangle, trsv, trsv_scratch};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0, f64::NAN, 2.0, 1.0])?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let (mut x, mut info) = (device.upload(&[1.0, 10.0])?, device.alloc(1)?);
-/// let mut scratch = Scratch::new(&device.default_stream());
+/// let mut scratch = Scratch::with_size(&device.default_stream(), trsv_scratch::<f64>(2)?)?;
 /// trsv(&device.default_stream(), Triangle::Lower, Diagonal::Unit, a, &mut x, &mut info, &mut scratch)?;
 /// assert_eq!(x.to_vec()?, [1.0, 8.0]);
 /// # Ok::<(), gpu_linalg::Error>(())

@@ -68,12 +68,13 @@ pub enum Diagonal {
 /// another stream or too small, or where the launch failed. `y` is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, Scratch, Triangle, symv};
+/// use gpu_linalg::{Layout, Matrix, Scratch, Triangle, symv, symv_scratch};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0, f64::NAN, 2.0, 3.0])?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let x = device.upload(&[1.0, 10.0])?;
-/// let (mut y, mut scratch) = (device.alloc(2)?, Scratch::new(&device.default_stream()));
+/// let mut y = device.alloc(2)?;
+/// let mut scratch = Scratch::with_size(&device.default_stream(), symv_scratch::<f64>(2)?)?;
 /// symv(&device.default_stream(), Triangle::Lower, 1.0, a, &x, 0.0, &mut y, &mut scratch)?;
 /// assert_eq!(y.to_vec()?, [21.0, 32.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
@@ -124,12 +125,12 @@ pub fn symv_scratch<T: RealElement>(n: usize) -> Result<ScratchSize, Error> {
 /// As [`symv`]; `x` is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Diagonal, Layout, Matrix, Scratch, Triangle, trmv};
+/// use gpu_linalg::{Diagonal, Layout, Matrix, Scratch, Triangle, trmv, trmv_scratch};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0, f32::NAN, 2.0, 3.0])?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let mut x = device.upload(&[1.0, 10.0])?;
-/// let mut scratch = Scratch::new(&device.default_stream());
+/// let mut scratch = Scratch::with_size(&device.default_stream(), trmv_scratch::<f32>(2)?)?;
 /// trmv(&device.default_stream(), Triangle::Lower, Diagonal::Stored, a, &mut x, &mut scratch)?;
 /// assert_eq!(x.to_vec()?, [1.0, 32.0]);
 /// trmv(&device.default_stream(), Triangle::Upper, Diagonal::Unit, a.transposed(), &mut x, &mut scratch)?;

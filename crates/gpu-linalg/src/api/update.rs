@@ -25,12 +25,12 @@ use crate::plan::gemm::scratch_len_of_part;
 /// too, and C's triangle is unspecified.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, syrk};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, syrk, syrk_scratch};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0, 2.0, 3.0, 4.0])?;
 /// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
 /// let (mut c, layout) = (device.upload(&[f32::NAN; 4])?, Layout::row_major(2, 2)?);
-/// let mut scratch = Scratch::new(&device.default_stream());
+/// let mut scratch = Scratch::with_size(&device.default_stream(), syrk_scratch::<f32>(2, layout))?;
 /// let output = MatrixMut::new(&mut c, layout)?;
 /// syrk(&device.default_stream(), Triangle::Lower, 1.0, a, 0.0, output, &mut scratch)?;
 /// let c = c.to_vec()?;
@@ -65,13 +65,13 @@ pub fn syrk_scratch<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> Scra
 /// As [`syrk`]; [`Error::Shapes`] where A and B differ.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, syr2k};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, syr2k, syr2k_scratch};
 /// let device = gpu_core::Device::simulator();
 /// let (a, b) = (device.upload(&[1.0, 2.0])?, device.upload(&[3.0, 5.0])?);
 /// let column = Layout::column_major(2, 1)?;
 /// let (a, b) = (Matrix::new(&a, column)?, Matrix::new(&b, column)?);
 /// let (mut c, layout) = (device.upload(&[0.5f64; 4])?, Layout::row_major(2, 2)?);
-/// let mut scratch = Scratch::new(&device.default_stream());
+/// let mut scratch = Scratch::with_size(&device.default_stream(), syr2k_scratch::<f64>(1, layout))?;
 /// let output = MatrixMut::new(&mut c, layout)?;
 /// syr2k(&device.default_stream(), Triangle::Upper, 1.0, a, b, 2.0, output, &mut scratch)?;
 /// assert_eq!(c.to_vec()?, [7.0, 12.0, 0.5, 21.0]);
