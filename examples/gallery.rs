@@ -15,7 +15,7 @@ use clap::Parser;
 use gpu_core::{Buffer, Device};
 use gpu_examples::chart::{FONT, font};
 use gpu_examples::{exit_code, plate};
-use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into, scratch_len};
+use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate};
 use gpu_stencil::resize::{Addressing, Interpolation, resize_into};
 use gpu_stencil::{Border, Image, ImageLayout, ImageMut, gaussian_into};
 use image::codecs::jpeg::JpegEncoder;
@@ -185,9 +185,7 @@ fn plates(device: &Device, rows: usize, steps: usize) -> Result<(RgbImage, RgbIm
     let problem = Problem::new(&heat, grid, Boundary::Neumann)?;
     let start = plate::cells(columns, rows, 12, 1);
     let input = device.upload(&start)?;
-    let (mut output, mut scratch) =
-        (device.alloc::<f32>(grid.len())?, device.alloc(scratch_len(grid, steps))?);
-    iterate_into(&device.default_stream(), &problem, &input, steps, &mut output, &mut scratch)?;
+    let output = iterate(&problem, &input, steps)?;
     let shown = |cells: &[f32]| {
         RgbImage::from_fn(columns as u32, rows as u32, |x, y| {
             image::Rgb(plate::colour(cells[y as usize * columns + x as usize]))

@@ -11,9 +11,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
-use gpu_core::Device;
+use gpu_core::{Device, Scratch};
 use gpu_first::{exit_code, plate};
-use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into, residual, scratch_len};
+use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into, iterate_scratch, residual};
 use image::codecs::gif::{GifEncoder, Repeat};
 use image::{Delay, Frame, Rgba, RgbaImage};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -100,8 +100,8 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let problem = Problem::new(&heat, grid, boundary)?;
     let stream = device.default_stream();
     let mut state = device.upload(&plate::cells(columns, rows, options.spots, options.seed))?;
-    let (mut next, mut scratch) =
-        (device.alloc::<f32>(grid.len())?, device.alloc::<f32>(scratch_len(grid, options.steps))?);
+    let mut next = device.alloc::<f32>(grid.len())?;
+    let mut scratch = Scratch::with_size(&stream, iterate_scratch::<f32>(grid, options.steps))?;
 
     // Nothing is drawn where standard error is not a terminal.
     let bar = ProgressBar::new(options.frames.into())

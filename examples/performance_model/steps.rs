@@ -8,12 +8,12 @@
 use std::error::Error;
 
 use gpu_benches::suite::{Case, HEAT_STEPS, Shape, Type};
-use gpu_core::Device;
+use gpu_core::{Device, Scratch};
 use gpu_examples::predicted::{Counted, side_by_side};
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::Config;
 use gpu_std::float::Float;
-use gpu_stencil::iterate::{Boundary, Grid, GridElement, Problem, Stencil, iterate_into, scratch_len};
+use gpu_stencil::iterate::{Boundary, Grid, GridElement, Problem, Stencil, iterate_into, iterate_scratch};
 
 use super::cases::{Counting, operations};
 
@@ -78,8 +78,10 @@ fn simulate<T: GridElement>(
         let problem = Problem::new(&stencil, grid, Boundary::Dirichlet)?;
         // Zeros, as not all blocks write what the next pass reads.
         let (input, mut output) = (device.zeroed::<T>(grid.len())?, device.zeroed::<T>(grid.len())?);
-        let mut scratch = device.zeroed::<T>(scratch_len(grid, steps))?;
-        iterate_into(&device.default_stream(), &problem, &input, steps, &mut output, &mut scratch)?;
+        let stream = device.default_stream();
+        let zeros = device.zeroed(iterate_scratch::<T>(grid, steps).words())?;
+        let mut scratch = Scratch::from_buffer(&stream, zeros)?;
+        iterate_into(&stream, &problem, &input, steps, &mut output, &mut scratch)?;
         Ok(device)
     };
     counting.counts(&run().map_err(|error| error.to_string())?)

@@ -4,7 +4,7 @@
 use gpu_core::interop::{raw_pointer, view_from_raw, view_mut_from_raw};
 use gpu_core::{Buffer, Device, Element, Scratch, View, ViewMut};
 use gpu_linalg::{Layout, Matrix, MatrixMut};
-use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into, scratch_len};
+use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into, iterate_scratch};
 use gpu_stencil::resize::{Interpolation, resize_into};
 use gpu_stencil::signal::{self, Mode};
 use gpu_stencil::texture::{Descriptor, Texture, sample_into};
@@ -94,20 +94,33 @@ fn stencils_refuse_outputs_that_share_memory() {
     );
 
     let (grid, laplace) = (Grid::plane(8, 16).unwrap(), Stencil::jacobi(2, 1.0f32).unwrap());
-    let room = scratch_len(grid, 2);
-    let large = Shared { device: &device, buffer: device.upload(&vec![0.5f32; 384 + 2 * room]).unwrap() };
+    let large = Shared { device: &device, buffer: device.upload(&[0.5f32; 512]).unwrap() };
+    let size = iterate_scratch::<f32>(grid, 2);
+    let mut scratch = Scratch::with_size(&stream, size).unwrap().fixed();
     let problem = Problem::new(&laplace, grid, Boundary::Periodic).unwrap();
-    let (state, scratch) = (|| large.read(0, 128), |from| large.write(from, room));
-    let step = |problem: &Problem<'_, f32>, output, scratch| {
-        iterate_into(&stream, problem, state(), 2, large.write(output, 128), scratch)
+    let mut step = |problem: &Problem<'_, f32>, output| {
+        iterate_into(&stream, problem, large.read(0, 128), 2, large.write(output, 128), &mut scratch)
     };
-    refuses!("the state", step(&problem, 127, scratch(384)));
-    refuses!("the state", step(&problem, 128, scratch(127)));
-    refuses!("the output", step(&problem, 128, scratch(255)));
-    let heated = Problem::new(&laplace, grid, Boundary::Periodic).unwrap();
-    let heated = heated.with_source(large.read(256, 128)).unwrap();
-    refuses!("the source", step(&heated, 255, scratch(384)));
-    refuses!("the source", step(&heated, 128, scratch(383)));
+    refuses!("the state", step(&problem, 127));
+    let heated = problem.with_source(large.read(256, 128)).unwrap();
+    refuses!("the source", step(&heated, 255));
+
+    // Scratch memory that somebody brought: the last element that the call uses.
+    let words = device.upload(&vec![5u128; 4 * size.words()]).unwrap();
+    let address = raw_pointer(&words).unwrap() + 127 * size_of::<f32>() as u64;
+    let mut brought = Scratch::from_buffer(&stream, words).unwrap();
+    // SAFETY: the elements are those words', which outlive the calls below. These are to refuse them.
+    let read = || unsafe { view_from_raw::<f32>(&device, address, 128) }.unwrap();
+    // SAFETY: as above.
+    let write = unsafe { view_mut_from_raw::<f32>(&device, address, 128) }.unwrap();
+    let mut step = |problem: &Problem<'_, f32>, state: View<'_, f32>, output: ViewMut<'_, f32>| {
+        iterate_into(&stream, problem, state, 2, output, &mut brought)
+    };
+    refuses!("the state", step(&problem, read(), large.write(128, 128)));
+    refuses!("the output", step(&problem, large.read(0, 128), write));
+    let heated = problem.with_source(read()).unwrap();
+    refuses!("the source", step(&heated, large.read(0, 128), large.write(128, 128)));
+    assert!(brought.into_buffer().to_vec().unwrap().iter().all(|&word| word == 5));
 
     assert_eq!(memory.buffer.to_vec().unwrap(), content, "what was refused wrote nothing");
     assert!(large.buffer.to_vec().unwrap().iter().all(|&value| value == 0.5));

@@ -439,6 +439,7 @@ fn errors_of_all_crates_are_one() {
                 let row = gpu_linalg::Matrix::new(&numbers, layout)?;
                 drop(gpu_linalg::matmul(row, row)?);
             }
+            4 => drop(gpu_stencil::iterate::Stencil::heat(4, 0.1f32)?),
             _ => assert_eq!(gpu_stencil::ImageLayout::new(0, 3, 1)?.width(), 0),
         }
         Ok(())
@@ -446,7 +447,12 @@ fn errors_of_all_crates_are_one() {
     assert!(matches!(of(0).unwrap_err(), gpu_core::Error::Empty { .. }));
     let error = of(4).unwrap_err();
     let gpu_core::Error::Primitive(own) = &error else { panic!("{error}") };
-    assert!(matches!(own.downcast_ref(), Some(gpu_stencil::Error::EmptyImage { width: 0, .. })), "{error}");
+    assert!(
+        matches!(own.downcast_ref(), Some(gpu_stencil::Error::StencilDimensions { actual: 4 })),
+        "{error}"
+    );
+    let error = of(5).unwrap_err();
+    assert!(matches!(error, Core::Image(gpu_core::image::Invalid::Empty { width: 0, .. })), "{error}");
     let error = of(1).unwrap_err();
     let gpu_core::Error::Primitive(own) = &error else { panic!("{error}") };
     assert!(matches!(own.downcast_ref(), Some(Transpose::NotAPermutation { rank: 1, .. })), "{error}");

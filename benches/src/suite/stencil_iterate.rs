@@ -1,8 +1,10 @@
 //! Steps of the heat equation on a plane, and of Jacobi's method in a volume. No library of the vendor's has them; a
 //! copy stands beside.
 
-use gpu_core::{Buffer, Device, Stream};
-use gpu_stencil::iterate::{Boundary, Grid, GridElement, Problem, Stencil, iterate_into, scratch_len};
+use gpu_core::{Scratch, Stream};
+use gpu_stencil::iterate::{
+    Boundary, Grid, GridElement, Problem, Stencil, iterate, iterate_into, iterate_scratch,
+};
 
 use crate::data::{self, Element};
 use crate::error::Error;
@@ -20,7 +22,7 @@ const SQUARE: usize = 64;
 pub struct Iterate<'a, T: Element + GridElement> {
     inputs: Inputs<'a, T>,
     outputs: Outputs<T>,
-    scratch: Buffer<T>,
+    scratch: Scratch,
     stencil: Stencil<T>,
     grid: Grid,
     steps: usize,
@@ -55,7 +57,7 @@ impl<'a, T: Element + GridElement> Iterate<'a, T> {
         grid: Grid,
         steps: usize,
     ) -> Result<Self, Error> {
-        let scratch = session.device.alloc(scratch_len(grid, steps))?;
+        let scratch = Scratch::with_size(&session.stream, iterate_scratch::<T>(grid, steps))?;
         Ok(Self { inputs, outputs: Outputs::new(session, inputs.layout)?, scratch, stencil, grid, steps })
     }
 }
@@ -74,9 +76,7 @@ fn expected<T: GridElement>(
     input: &[T],
 ) -> Result<Vec<T>, Error> {
     let problem = Problem::new(stencil, grid, Boundary::Dirichlet)?;
-    let (mut output, mut scratch) = (vec![T::default(); grid.len()], vec![T::default(); grid.len()]);
-    iterate_into(&Device::cpu().default_stream(), &problem, input, steps, &mut output[..], &mut scratch[..])?;
-    Ok(output)
+    Ok(iterate(&problem, input, steps)?.to_vec()?)
 }
 
 impl<T: Element + GridElement> Work for Iterate<'_, T> {

@@ -13,6 +13,8 @@ mod element;
 mod error;
 mod event;
 mod graph;
+pub mod grid;
+pub mod image;
 #[cfg(feature = "cuda")]
 pub mod interop;
 mod launch;
@@ -47,6 +49,8 @@ pub use element::{Count, Element};
 pub use error::{DriverFailure, Error, Launched, Result};
 pub use event::Event;
 pub use graph::{Graph, Resources, Visitor};
+pub use grid::Grid;
+pub use image::{Image, ImageLayout, ImageMut};
 pub use launch::{AnyKernel, IntoArgument, IntoArguments, MappedArguments, Untyped};
 pub use limits::Limits;
 pub use matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order};

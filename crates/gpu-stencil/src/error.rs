@@ -4,58 +4,6 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An image without pixels.
-    #[error("an image has at least one pixel, this one is {width} × {height} with {channels} channels")]
-    EmptyImage {
-        /// Pixels of a row.
-        width: usize,
-        /// Rows.
-        height: usize,
-        /// Elements of a pixel.
-        channels: usize,
-    },
-    /// A row's elements are not whole pixels.
-    #[error("a row of {elements} elements cannot hold pixels of {channels} channels")]
-    ChannelsDoNotDivideRow {
-        /// Elements of a row.
-        elements: usize,
-        /// Elements of a pixel.
-        channels: usize,
-    },
-    /// A pitch is smaller than a row.
-    #[error("the pitch is {actual} elements, but a row has {expected}")]
-    Pitch {
-        /// Elements of a row.
-        expected: usize,
-        /// The pitch given.
-        actual: usize,
-    },
-    /// Images of a batch overlap.
-    #[error("the images of the batch are {actual} elements apart, but each spans {expected}")]
-    BatchStride {
-        /// Elements an image spans.
-        expected: usize,
-        /// Elements from one image to the next.
-        actual: usize,
-    },
-    /// The length of all images is not a `usize`.
-    #[error("{count} images of {rows} rows, {pitch} elements apart, are more than can be addressed")]
-    SizeOverflow {
-        /// Images.
-        count: usize,
-        /// Rows of each.
-        rows: usize,
-        /// Elements from one row, or image, to the next.
-        pitch: usize,
-    },
-    /// Memory is shorter than what it is to hold.
-    #[error("the memory holds {actual} elements, but the images span {expected}")]
-    Length {
-        /// Elements the images span.
-        expected: usize,
-        /// Elements there are.
-        actual: usize,
-    },
     /// Input and output have pixels of different sizes.
     #[error("the input has {expected} channels, the output {actual}")]
     Channels {
@@ -186,27 +134,11 @@ pub enum Error {
         /// Coordinates of a place.
         dimensions: usize,
     },
-    /// An output has not room for exactly the values of all places.
-    #[error("the output has {actual} elements, all values together {expected}")]
-    Values {
-        /// Elements of the values.
-        expected: usize,
-        /// Elements of the output.
-        actual: usize,
-    },
     /// A signal or a filter without elements.
     #[error("the {what} is empty")]
     EmptyOperand {
         /// Which one.
         what: &'static str,
-    },
-    /// An output has not as many elements as there are results.
-    #[error("the output has {actual} elements, but there are {expected} results")]
-    OutputLength {
-        /// Results.
-        expected: usize,
-        /// Elements of the output.
-        actual: usize,
     },
     /// A filter is longer than the signal, or than the memory that is to hold it.
     #[error("a filter of {actual} elements is too long for the one in {memory} memory: {limit} at most")]
@@ -217,16 +149,6 @@ pub enum Error {
         actual: usize,
         /// The most.
         limit: usize,
-    },
-    /// A grid without cells.
-    #[error("a grid has at least one cell, this one is {planes} × {rows} × {columns}")]
-    EmptyGrid {
-        /// Planes.
-        planes: usize,
-        /// Rows of a plane.
-        rows: usize,
-        /// Columns of a row.
-        columns: usize,
     },
     /// A stencil is neither of 2 nor of 3 dimensions.
     #[error("a stencil of {actual} dimensions: there are those of 2 and of 3")]

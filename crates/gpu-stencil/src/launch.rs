@@ -245,8 +245,8 @@ pub(crate) fn sobel<T: Pixel>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::ImageLayout;
     use crate::plan::Window;
+    use gpu_core::ImageLayout;
 
     /// What an image of ordinary extents runs as, of every number of taps and channels.
     fn check<T: Pixel>(fast_of_nine: &[u32]) {

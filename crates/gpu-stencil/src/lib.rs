@@ -3,7 +3,6 @@
 mod api;
 mod border;
 mod error;
-mod image;
 pub mod iterate;
 mod launch;
 mod memory;
@@ -19,6 +18,6 @@ mod weights;
 pub use api::*;
 pub use border::Border;
 pub use error::Error;
-pub use image::{Image, ImageLayout, ImageMut};
+pub use gpu_core::{Image, ImageLayout, ImageMut, Scratch, ScratchSize};
 pub use launch::{Pixel, Sum};
 pub use weights::{Filter, SeparableFilter, Weight};

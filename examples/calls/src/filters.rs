@@ -35,7 +35,7 @@ fn name<T>(channels: usize) -> String {
 }
 
 /// An image of so many elements with rows of the usual length: how many go side by side decides what a block has.
-fn layout(elements: usize, channels: usize) -> Result<ImageLayout, gpu_stencil::Error> {
+fn layout(elements: usize, channels: usize) -> Result<ImageLayout, gpu_core::Error> {
     let width = if channels == 1 { 2 * SIDE } else { SIDE };
     ImageLayout::new(width, elements / (width * channels), channels)
 }

@@ -1,11 +1,13 @@
 //! Stencils in steps, sizes of images, signals, textures, and gradients as a textbook has them.
 
-use gpu_stencil::iterate::{Boundary, Grid, GridElement, Problem, Shape, Stencil, iterate_into, scratch_len};
+use gpu_stencil::iterate::{
+    Boundary, Grid, GridElement, Problem, Shape, Stencil, iterate_into, iterate_scratch,
+};
 use gpu_stencil::resize::{Addressing, Element, Interpolation, resize_into};
 use gpu_stencil::signal::variants::{Memory, Staged, Sum, VariantElement};
 use gpu_stencil::texture::{self, Descriptor, FilterMode, Texture};
 use gpu_stencil::variants::{Gradient, sobel};
-use gpu_stencil::{Image, ImageLayout, ImageMut};
+use gpu_stencil::{Image, ImageLayout, ImageMut, Scratch};
 
 use super::{Call, Part, Sample, samples, sides};
 
@@ -65,7 +67,8 @@ fn run<T: GridElement + Sample>(
     steps: usize,
 ) -> Result<super::Run, Box<dyn std::error::Error>> {
     let (stream, input) = (device.default_stream(), device.upload(&samples::<T>(grid.len()))?);
-    let (mut output, mut scratch) = (device.alloc(grid.len())?, device.alloc(scratch_len(grid, steps))?);
+    let mut scratch = Scratch::with_size(&stream, iterate_scratch::<T>(grid, steps))?;
+    let mut output = device.alloc(grid.len())?;
     Ok(Box::new(move || {
         let problem = Problem::new(&stencil, grid, Boundary::Dirichlet)?;
         Ok(iterate_into(&stream, &problem, &input, steps, &mut output, &mut scratch)?)

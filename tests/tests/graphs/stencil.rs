@@ -1,4 +1,6 @@
-use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, difference_into, iterate_into, scratch_len};
+use gpu_stencil::iterate::{
+    Boundary, Grid, Problem, Stencil, difference_into, iterate_into, iterate_scratch,
+};
 use gpu_stencil::resize::{Interpolation, resize_into};
 use gpu_stencil::signal::variants::{Memory, Staged, Sum};
 use gpu_stencil::signal::{self, Mode};
@@ -118,8 +120,8 @@ fn iterations() {
         let (grid, jacobi) = (Grid::plane(40, 60).unwrap(), Stencil::jacobi(2, 1.0_f32).unwrap());
         let problem = Problem::new(&jacobi, grid, Boundary::Dirichlet).unwrap();
         for steps in [1, 7] {
-            let make = |_: &Stream| {
-                let room = device.zeroed::<f32>(scratch_len(grid, steps)).unwrap();
+            let make = |stream: &Stream| {
+                let room = Scratch::with_size(stream, iterate_scratch::<f32>(grid, steps)).unwrap();
                 (floats(device, 2_400), device.zeroed::<f32>(2_400).unwrap(), room)
             };
             replays(device, "iterate", make, |s, (x, y, scratch)| {

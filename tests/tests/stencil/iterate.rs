@@ -1,11 +1,11 @@
 //! Iterated stencils: one body over all backends, against a serial oracle, NumPy's results, exact solutions and what is
 //! conserved.
 
-use gpu_core::Device;
+use gpu_core::{Device, Scratch};
 use gpu_stencil::Error;
 use gpu_stencil::iterate::{
-    Boundary, Grid, GridElement, Problem, Shape, Stencil, difference_into, iterate, iterate_into, residual,
-    scratch_len,
+    Boundary, Grid, GridElement, Problem, Shape, Stencil, difference_into, iterate, iterate_into,
+    iterate_scratch, residual,
 };
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::{Bits, assert_same_bits};
@@ -432,23 +432,15 @@ fn parts_of_buffers_that_are_not_aligned() {
                 now = naive(&heat, grid, Boundary::Neumann, None, &now);
             }
             expected[offset..offset + cells].copy_from_slice(&now);
-            let (mut output, mut scratch) =
-                (device.upload(&[7.0f32; 728]).unwrap(), device.upload(&[7.0f32; 728]).unwrap());
-            let start = 3 - offset;
-            let needed = scratch_len(grid, steps);
-            iterate_into(
-                &device.default_stream(),
-                &problem,
-                input.slice(offset..offset + cells),
-                steps,
-                output.slice_mut(offset..offset + cells),
-                scratch.slice_mut(start..start + needed),
-            )
-            .unwrap();
+            let mut output = device.upload(&[7.0f32; 728]).unwrap();
+            let (stream, needed) = (device.default_stream(), iterate_scratch::<f32>(grid, steps).words());
+            let memory = device.upload(&vec![7u128; needed + 1]).unwrap();
+            let mut scratch = Scratch::from_buffer(&stream, memory).unwrap();
+            let (from, to) = (input.slice(offset..offset + cells), output.slice_mut(offset..offset + cells));
+            iterate_into(&stream, &problem, from, steps, to, &mut scratch).unwrap();
             let context = format!("offset {offset}, {steps} steps on {}", device.name());
             assert_same_bits(&output.to_vec().unwrap(), &expected, &context);
-            let scratch = scratch.to_vec().unwrap();
-            assert!(scratch[..start].iter().chain(&scratch[start + needed..]).all(|&value| value == 7.0));
+            assert_eq!(scratch.into_buffer().to_vec().unwrap()[needed..], [7]);
         }
     });
 }
@@ -464,27 +456,36 @@ fn bad_input_is_refused_and_nothing_is_written() {
         let problem = Problem::new(&heat, grid, Boundary::Neumann).unwrap();
         let (state, short) = (device.upload(&[1.0f32; 12]).unwrap(), device.upload(&[1.0f32; 11]).unwrap());
         let mut output = device.upload(&[-7.0f32; 12]).unwrap();
-        let mut scratch = device.alloc(11).unwrap();
+        let mut short_output = device.upload(&[-7.0f32; 11]).unwrap();
+        let scratch = &mut Scratch::new(&stream).fixed();
         let error = problem.with_source(&short).unwrap_err();
         assert!(matches!(error, Error::GridLength { what: "source", expected: 12, actual: 11 }), "{error}");
-        let error = iterate_into(&stream, &problem, &short, 1, &mut output, &mut scratch).unwrap_err();
+        let error = iterate_into(&stream, &problem, &short, 1, &mut output, scratch).unwrap_err();
         assert!(matches!(error, Error::GridLength { what: "state", .. }), "{error}");
-        let error = iterate_into(&stream, &problem, &state, 1, &mut scratch, &mut output).unwrap_err();
-        assert!(matches!(error, Error::GridLength { what: "output", .. }), "{error}");
-        let error = iterate_into(&stream, &problem, &state, 2, &mut output, &mut scratch).unwrap_err();
+        let error = iterate_into(&stream, &problem, &state, 1, &mut short_output, scratch).unwrap_err();
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::OutputLength { expected: 12, actual: 11, .. })),
+            "{error}"
+        );
+        let error = iterate_into(&stream, &problem, &state, 2, &mut output, scratch).unwrap_err();
         assert!(
             matches!(
                 error,
                 Error::Device(gpu_core::Error::ScratchTooSmall {
                     what: "stencil in steps",
-                    expected: 48,
-                    actual: 44
+                    expected: 256,
+                    actual: 0
                 })
             ),
             "{error}"
         );
+        let other = &mut Scratch::new(&device.stream().unwrap());
+        let error = iterate_into(&stream, &problem, &state, 2, &mut output, other).unwrap_err();
+        assert!(matches!(error, Error::Device(gpu_core::Error::ScratchOfOtherStream { .. })), "{error}");
+        let error = iterate(&problem, &short, 2).unwrap_err();
+        assert!(matches!(error, Error::GridLength { what: "state", .. }), "{error}");
         let foreign = Device::simulator().upload(&[1.0f32; 12]).unwrap();
-        let error = iterate_into(&stream, &problem, &foreign, 1, &mut output, &mut scratch).unwrap_err();
+        let error = iterate_into(&stream, &problem, &foreign, 1, &mut output, scratch).unwrap_err();
         assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
         let error = difference_into(&stream, &problem, &foreign, &mut output).unwrap_err();
         assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");

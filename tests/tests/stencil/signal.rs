@@ -308,7 +308,10 @@ fn bad_input_is_refused_and_nothing_is_written() {
         let error = correlate(&empty, &x, Mode::Full).unwrap_err();
         assert!(matches!(error, Error::EmptyOperand { what: "signal" }), "{error}");
         let error = correlate_into(&stream, &x, &x, Mode::Full, &mut output).unwrap_err();
-        assert!(matches!(error, Error::OutputLength { expected: 15, actual: 8 }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::OutputLength { expected: 15, actual: 8, .. })),
+            "{error}"
+        );
         let foreign = Device::simulator().upload(&[1.0f32; 8]).unwrap();
         let error = convolve_into(&stream, &x, &foreign, Mode::Same, &mut output).unwrap_err();
         assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
@@ -317,7 +320,10 @@ fn bad_input_is_refused_and_nothing_is_written() {
         let error = long.correlate_into(&stream, Sum::Register, &x, &mut output).unwrap_err();
         assert!(matches!(error, Error::FilterTooLong { memory: "shared", actual: 9, limit: 8 }), "{error}");
         let error = Staged::new(Memory::Global, &[1.0f32], staging.slice_mut(..0)).unwrap_err();
-        assert!(matches!(error, Error::Length { expected: 1, actual: 0 }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::Length { expected: 1, actual: 0, .. })),
+            "{error}"
+        );
         assert_eq!(output.to_vec().unwrap(), [-7.0; 8]);
     });
 }

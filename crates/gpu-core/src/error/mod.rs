@@ -281,10 +281,10 @@ pub enum Error {
         actual: usize,
     },
 
-    /// Memory is shorter than the matrix or the batch that it is to hold.
+    /// Memory is shorter than what it is to hold.
     #[error("the memory holds {actual} elements, but {what} spans {expected}")]
     Length {
-        /// "a matrix" or "a batch".
+        /// "a matrix", "a batch" or "an image".
         what: &'static str,
         /// Elements it spans.
         expected: usize,
@@ -536,6 +536,14 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+
+    /// An image that cannot be.
+    #[error(transparent)]
+    Image(#[from] crate::image::Invalid),
+
+    /// A grid that cannot be.
+    #[error(transparent)]
+    Grid(#[from] crate::grid::Invalid),
 
     /// A texture that cannot be.
     #[error(transparent)]

@@ -117,6 +117,7 @@ impl<'a, T: Element> BatchMut<'a, T> {
 }
 
 accessors!(Batch, BatchMut: BatchLayout);
+transposed!(Batch, BatchMut);
 
 impl<'a, T: Element> From<Matrix<'a, T>> for Batch<'a, T> {
     fn from(matrix: Matrix<'a, T>) -> Self {

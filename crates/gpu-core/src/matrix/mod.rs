@@ -9,7 +9,7 @@
 //! # Ok::<(), gpu_core::Error>(())
 //! ```
 
-/// What views of matrices and of batches have in common.
+/// What views of matrices, of batches and of images have in common.
 macro_rules! accessors {
     ($Read:ident, $Write:ident: $Layout:ty) => {
         impl<'a, T: Element> $Read<'a, T> {
@@ -21,12 +21,6 @@ macro_rules! accessors {
             /// Its memory.
             pub fn data(&self) -> View<'a, T> {
                 self.data
-            }
-
-            /// Transposed: the same memory, nothing is moved.
-            #[must_use]
-            pub fn transposed(self) -> Self {
-                Self { layout: self.layout.transposed(), ..self }
             }
         }
 
@@ -50,14 +44,22 @@ macro_rules! accessors {
             pub fn into_data(self) -> ViewMut<'a, T> {
                 self.data
             }
+        }
+    };
+}
+pub(crate) use accessors;
 
+/// What those have in common that can be transposed.
+macro_rules! transposed {
+    ($($View:ident),*) => { $(
+        impl<T: Element> $View<'_, T> {
             /// Transposed: the same memory, nothing is moved.
             #[must_use]
             pub fn transposed(self) -> Self {
                 Self { layout: self.layout.transposed(), ..self }
             }
         }
-    };
+    )* };
 }
 
 mod batch;
@@ -71,7 +73,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::view::{View, ViewMut};
 
-fn expect_span(what: &'static str, expected: usize, actual: usize) -> Result<()> {
+pub(crate) fn expect_span(what: &'static str, expected: usize, actual: usize) -> Result<()> {
     if actual < expected { Err(Error::Length { what, expected, actual }) } else { Ok(()) }
 }
 
@@ -114,6 +116,7 @@ impl<'a, T: Element> MatrixMut<'a, T> {
 }
 
 accessors!(Matrix, MatrixMut: Layout);
+transposed!(Matrix, MatrixMut);
 
 /// A vector is a matrix of one row.
 impl<'a, T: Element> From<View<'a, T>> for Matrix<'a, T> {

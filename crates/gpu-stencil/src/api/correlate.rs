@@ -1,11 +1,10 @@
 //! Correlations and convolutions with the caller's filters.
 
-use gpu_core::{Buffer, Stream};
+use gpu_core::{Buffer, Image, ImageMut, Stream, View, ViewMut};
 
 use super::{expect_extents, result_layout, window};
 use crate::border::Border;
 use crate::error::Error;
-use crate::image::{Image, ImageMut};
 use crate::launch::sealed::{Kernels as _, Table as _};
 use crate::launch::{self, Pixel};
 use crate::memory::expect_apart;
@@ -16,12 +15,12 @@ use crate::weights::{Filter, SeparableFilter};
 /// Refuses images that are not on the stream's device, or share memory.
 fn expect_images<T: Pixel>(
     stream: &Stream,
-    input: &Image<'_, T>,
-    output: &mut ImageMut<'_, T>,
+    input: View<'_, T>,
+    output: &ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    stream.expect("input", input.data.device())?;
-    stream.expect("output", output.data.device())?;
-    expect_apart(&output.data, "the input", &input.data)
+    stream.expect("input", input.device())?;
+    stream.expect("output", output.device())?;
+    expect_apart(output, "the input", &input)
 }
 
 /// Runs a full filter.
@@ -30,13 +29,15 @@ fn run<T: Pixel>(
     input: Image<'_, T>,
     filter: &Filter<T::Sum>,
     border: Border<T>,
-    mut output: ImageMut<'_, T>,
+    output: ImageMut<'_, T>,
     convolve: bool,
 ) -> Result<(), Error> {
     let extents = (filter.width(), filter.height());
-    expect_extents(result_layout(input.layout, extents, border)?, output.layout)?;
-    expect_images(stream, &input, &mut output)?;
-    if input.layout.count() == 0 {
+    let (from, to) = (input.layout(), output.layout());
+    let (input, mut output) = (input.data(), output.into_data());
+    expect_extents(result_layout(from, extents, border)?, to)?;
+    expect_images(stream, input, &output)?;
+    if from.count() == 0 {
         return Ok(());
     }
     let window = window(extents, filter.origin(), border, convolve);
@@ -44,8 +45,8 @@ fn run<T: Pixel>(
     if convolve {
         weights.reverse();
     }
-    if let (Some(from), Some(to)) = (input.data.as_slice(), output.data.as_mut_slice()) {
-        reference::correlate(&weights, window, border, (from, input.layout), (to, output.layout));
+    if let (Some(source), Some(target)) = (input.as_slice(), output.as_mut_slice()) {
+        reference::correlate(&weights, window, border, (source, from), (target, to));
         return Ok(());
     }
     let uploaded = if weights.len() > T::Sum::TABLE {
@@ -57,11 +58,10 @@ fn run<T: Pixel>(
         None
     };
     let (mode, outside) = border.code(T::default());
-    let addresses = [input.data.as_global().address(), output.data.as_global_mut().address()];
-    let layouts = [input.layout, output.layout];
+    let addresses = [input.as_global().address(), output.as_global_mut().address()];
     let units = stream.device().planned_multiprocessors();
-    let plan = Plan::filter::<T, T::Sum>(T::Fast::FULL, false, window, mode, layouts, addresses, units)?;
-    launch::full(stream, &plan, input.data, output.data, outside, &weights, uploaded)
+    let plan = Plan::filter::<T, T::Sum>(T::Fast::FULL, false, window, mode, [from, to], addresses, units)?;
+    launch::full(stream, &plan, input, output, outside, &weights, uploaded)
 }
 
 /// Runs a separable filter.
@@ -70,13 +70,15 @@ fn run_separable<T: Pixel>(
     input: Image<'_, T>,
     filter: &SeparableFilter<T::Sum>,
     border: Border<T>,
-    mut output: ImageMut<'_, T>,
+    output: ImageMut<'_, T>,
     convolve: bool,
 ) -> Result<(), Error> {
     let extents = (filter.row().len(), filter.column().len());
-    expect_extents(result_layout(input.layout, extents, border)?, output.layout)?;
-    expect_images(stream, &input, &mut output)?;
-    if input.layout.count() == 0 {
+    let (from, to) = (input.layout(), output.layout());
+    let (input, mut output) = (input.data(), output.into_data());
+    expect_extents(result_layout(from, extents, border)?, to)?;
+    expect_images(stream, input, &output)?;
+    if from.count() == 0 {
         return Ok(());
     }
     let window = window(extents, filter.origin(), border, convolve);
@@ -86,16 +88,16 @@ fn run_separable<T: Pixel>(
         column.reverse();
     }
     let weights = [&row[..], &column[..]];
-    if let (Some(from), Some(to)) = (input.data.as_slice(), output.data.as_mut_slice()) {
-        reference::separable(weights, window, border, (from, input.layout), (to, output.layout));
+    if let (Some(source), Some(target)) = (input.as_slice(), output.as_mut_slice()) {
+        reference::separable(weights, window, border, (source, from), (target, to));
         return Ok(());
     }
     let (mode, outside) = border.code(T::default());
-    let addresses = [input.data.as_global().address(), output.data.as_global_mut().address()];
-    let layouts = [input.layout, output.layout];
+    let addresses = [input.as_global().address(), output.as_global_mut().address()];
     let units = stream.device().planned_multiprocessors();
-    let plan = Plan::filter::<T, T::Sum>(T::Fast::SEPARABLE, true, window, mode, layouts, addresses, units)?;
-    launch::separable(stream, &plan, input.data, output.data, outside, weights)
+    let plan =
+        Plan::filter::<T, T::Sum>(T::Fast::SEPARABLE, true, window, mode, [from, to], addresses, units)?;
+    launch::separable(stream, &plan, input, output, outside, weights)
 }
 
 macro_rules! filters {
@@ -145,8 +147,8 @@ pub(super) fn allocated<T: Pixel>(
     border: Border<T>,
     into: impl FnOnce(&Stream, ImageMut<'_, T>) -> Result<(), Error>,
 ) -> Result<Buffer<T>, Error> {
-    let layout = result_layout(input.layout, extents, border)?;
-    let device = input.data.device();
+    let layout = result_layout(input.layout(), extents, border)?;
+    let device = input.data().device();
     let mut output = device.alloc(layout.span())?;
     into(&device.default_stream(), ImageMut::new(&mut output, layout)?)?;
     Ok(output)
@@ -205,7 +207,7 @@ fn full<T: Pixel>(
     border: Border<T>,
     convolve: bool,
 ) -> Result<Buffer<T>, Error> {
-    let device = input.data.device();
+    let device = input.data().device();
     let here = filter.uploaded().is_some_and(|weights| weights.device() == device);
     let uploaded = if filter.weights().len() > T::Sum::TABLE && !here {
         let (x, y) = filter.origin();

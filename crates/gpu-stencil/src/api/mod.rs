@@ -15,9 +15,9 @@ pub use sobel::{Gradients, sobel, sobel_into};
 
 use crate::border::Border;
 use crate::error::Error;
-use crate::image::ImageLayout;
 use crate::plan::Window;
 use crate::weights::before;
+use gpu_core::ImageLayout;
 
 /// Where the windows of a filter of these extents lie.
 fn window<T>(
@@ -49,7 +49,7 @@ fn result_layout<T>(
     } else {
         ImageLayout::new(input.width(), input.height(), input.channels())?
     };
-    dense.with_batch(input.count(), dense.span())
+    Ok(dense.with_batch(input.count(), dense.span())?)
 }
 
 /// Refuses an output of other extents than the result's.

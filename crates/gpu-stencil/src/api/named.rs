@@ -1,11 +1,10 @@
 //! The filters everybody has.
 
-use gpu_core::{Buffer, Stream};
+use gpu_core::{Buffer, Image, ImageMut, Stream};
 
 use super::{correlate, correlate_into, correlate_separable, correlate_separable_into};
 use crate::border::Border;
 use crate::error::Error;
-use crate::image::{Image, ImageMut};
 use crate::launch::Pixel;
 use crate::weights::{Filter, SeparableFilter};
 

@@ -1,12 +1,11 @@
 //! Sobel's gradients.
 
-use gpu_core::{Buffer, Stream};
+use gpu_core::{Buffer, Element, Image, ImageLayout, ImageMut, Stream, View, ViewMut};
 use gpu_stencil_kernels::filter::sobel::{DIRECTION, GX, GY, MAGNITUDE, Targets};
 
 use super::{expect_extents, result_layout, window};
 use crate::border::Border;
 use crate::error::Error;
-use crate::image::{Image, ImageMut};
 use crate::launch::sealed::Kernels as _;
 use crate::launch::{self, Pixel};
 use crate::memory::expect_apart;
@@ -72,14 +71,16 @@ pub fn sobel_into<T: Pixel>(
     border: Border<T>,
     gradients: Gradients<'_, T>,
 ) -> Result<(), Error> {
-    let Gradients { mut gx, mut gy, mut magnitude, mut direction } = gradients;
-    let result = result_layout(input.layout, (3, 3), border)?;
-    stream.expect("input", input.data.device())?;
-    for output in [&mut gx, &mut gy, &mut magnitude].into_iter().flatten() {
-        expect_output(stream, &input, result, output)?;
+    let (mut gx, mut gy) = (gradients.gx.map(parts), gradients.gy.map(parts));
+    let (mut magnitude, mut direction) = (gradients.magnitude.map(parts), gradients.direction.map(parts));
+    let (layout, input) = (input.layout(), input.data());
+    let result = result_layout(layout, (3, 3), border)?;
+    stream.expect("input", input.device())?;
+    for output in [&gx, &gy, &magnitude].into_iter().flatten() {
+        expect_output(stream, input, result, output)?;
     }
-    if let Some(output) = &mut direction {
-        expect_output(stream, &input, result, output)?;
+    if let Some(output) = &direction {
+        expect_output(stream, input, result, output)?;
     }
     let places = [place(&mut gx), place(&mut gy), place(&mut magnitude), place(&mut direction)];
     for (number, first) in places.iter().enumerate() {
@@ -91,26 +92,23 @@ pub fn sobel_into<T: Pixel>(
     }
     let Some(output) = [&gx, &gy, &magnitude]
         .into_iter()
-        .find_map(|output| output.as_ref().map(|output| output.layout))
-        .or(direction.as_ref().map(|output| output.layout))
+        .find_map(|output| output.as_ref().map(|output| output.1))
+        .or(direction.as_ref().map(|output| output.1))
     else {
         return Ok(());
     };
-    if input.layout.count() == 0 {
+    if layout.count() == 0 {
         return Ok(());
     }
 
     let window = window((3, 3), (0, 0), border, false);
-    if let Some(from) = input.data.as_slice() {
-        fn slice<'a, T: gpu_core::Element>(
-            output: &'a mut Option<ImageMut<'_, T>>,
-        ) -> reference::Wanted<'a, T> {
-            let output = output.as_mut()?;
-            let layout = output.layout;
-            output.data.as_mut_slice().map(|data| (data, layout))
+    if let Some(from) = input.as_slice() {
+        fn slice<'a, T: Element>(output: &'a mut Option<Output<'_, T>>) -> reference::Wanted<'a, T> {
+            let (data, layout) = output.as_mut()?;
+            Some((data.as_mut_slice()?, *layout))
         }
         let outputs = [slice(&mut gx), slice(&mut gy), slice(&mut magnitude)];
-        reference::sobel(window, border, (from, input.layout), outputs, slice(&mut direction));
+        reference::sobel(window, border, (from, layout), outputs, slice(&mut direction));
         return Ok(());
     }
     let (mode, outside) = border.code(T::default());
@@ -119,49 +117,52 @@ pub fn sobel_into<T: Pixel>(
     note(&mut targets, 1, GY, &mut gy);
     note(&mut targets, 2, MAGNITUDE, &mut magnitude);
     note(&mut targets, 3, DIRECTION, &mut direction);
-    let address = input.data.as_global().address();
-    let (layouts, units) = ([input.layout, output], stream.device().planned_multiprocessors());
+    let address = input.as_global().address();
+    let (layouts, units) = ([layout, output], stream.device().planned_multiprocessors());
     let plan = Plan::sobel::<T>(T::Fast::SOBEL, window, mode, layouts, address, units)?;
     let outputs = (
-        launch::target(gx.as_mut().map(|output| &mut output.data)),
-        launch::target(gy.as_mut().map(|output| &mut output.data)),
-        launch::target(magnitude.as_mut().map(|output| &mut output.data)),
-        launch::target(direction.as_mut().map(|output| &mut output.data)),
+        launch::target(gx.as_mut().map(|output| &mut output.0)),
+        launch::target(gy.as_mut().map(|output| &mut output.0)),
+        launch::target(magnitude.as_mut().map(|output| &mut output.0)),
+        launch::target(direction.as_mut().map(|output| &mut output.0)),
     );
-    launch::sobel(stream, &plan, input.data, outputs, targets, outside)
+    launch::sobel(stream, &plan, input, outputs, targets, outside)
+}
+
+/// An output: its memory, and how that is laid out.
+type Output<'a, T> = (ViewMut<'a, T>, ImageLayout);
+
+fn parts<T: Element>(image: ImageMut<'_, T>) -> Output<'_, T> {
+    let layout = image.layout();
+    (image.into_data(), layout)
 }
 
 /// Refuses an output that is not where it has to be, or not as large.
-fn expect_output<T: Pixel, U: gpu_core::Element>(
+fn expect_output<T: Pixel, U: Element>(
     stream: &Stream,
-    input: &Image<'_, T>,
-    result: crate::ImageLayout,
-    output: &mut ImageMut<'_, U>,
+    input: View<'_, T>,
+    result: ImageLayout,
+    (output, layout): &Output<'_, U>,
 ) -> Result<(), Error> {
-    expect_extents(result, output.layout)?;
-    stream.expect("output", output.data.device())?;
-    expect_apart(&output.data, "the input", &input.data)
+    expect_extents(result, *layout)?;
+    stream.expect("output", output.device())?;
+    expect_apart(output, "the input", &input)
 }
 
 /// Where an output's memory begins and ends; nowhere, if it is not wanted.
-fn place<T: gpu_core::Element>(output: &mut Option<ImageMut<'_, T>>) -> Option<[u64; 2]> {
-    let data = &mut output.as_mut()?.data;
+fn place<T: Element>(output: &mut Option<Output<'_, T>>) -> Option<[u64; 2]> {
+    let (data, _) = output.as_mut()?;
     let begin = data.as_global_mut().address();
     Some([begin, begin + (data.len() * size_of::<T>()) as u64])
 }
 
 /// Notes that output `number` is wanted, and how it lies.
-fn note<T: gpu_core::Element>(
-    targets: &mut Targets,
-    number: usize,
-    wanted: u32,
-    output: &mut Option<ImageMut<'_, T>>,
-) {
-    if let Some(output) = output {
-        targets.pitch[number] = output.layout.pitch() as u64;
-        targets.stride[number] = output.layout.stride() as u64;
+fn note<T: Element>(targets: &mut Targets, number: usize, wanted: u32, output: &mut Option<Output<'_, T>>) {
+    if let Some((output, layout)) = output {
+        targets.pitch[number] = layout.pitch() as u64;
+        targets.stride[number] = layout.stride() as u64;
         targets.wanted |= wanted;
-        if aligned(16, size_of::<T>(), output.layout, output.data.as_global_mut().address()) {
+        if aligned(16, size_of::<T>(), *layout, output.as_global_mut().address()) {
             targets.aligned |= wanted;
         }
     }
@@ -179,8 +180,8 @@ fn note<T: gpu_core::Element>(
 /// # Ok::<(), gpu_stencil::Error>(())
 /// ```
 pub fn sobel<T: Pixel>(input: Image<'_, T>, border: Border<T>) -> Result<Buffer<T::Gradient>, Error> {
-    let layout = result_layout(input.layout, (3, 3), border)?;
-    let device = input.data.device();
+    let layout = result_layout(input.layout(), (3, 3), border)?;
+    let device = input.data().device();
     let mut output = device.alloc(layout.span())?;
     let magnitude = Some(ImageMut::new(&mut output, layout)?);
     sobel_into(&device.default_stream(), input, border, Gradients { magnitude, ..Gradients::default() })?;

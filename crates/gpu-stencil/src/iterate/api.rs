@@ -1,14 +1,17 @@
 //! Validate, plan, launch.
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Grid, Scratch, ScratchSize, Stream, View, ViewMut};
 
-use super::grid::{Boundary, Grid};
+use super::boundary::Boundary;
 use super::launch::{self, GridElement};
 use super::plan::Case;
 use super::reference;
 use super::stencil::Stencil;
 use crate::error::Error;
 use crate::memory::expect_apart;
+
+/// The call's name in errors.
+const IN_STEPS: &str = "stencil in steps";
 
 /// A stencil, the grid that it is applied to, and what holds at its edge.
 #[derive(Clone, Copy, Debug)]
@@ -53,9 +56,12 @@ impl<'a, T: GridElement> Problem<'a, T> {
     }
 
     /// Refuses an input and an output that are not of the grid, or not on the stream's device, or overlap.
-    fn expect(&self, stream: &Stream, input: &View<'_, T>, output: &mut ViewMut<'_, T>) -> Result<(), Error> {
+    fn expect(&self, stream: &Stream, input: &View<'_, T>, output: &ViewMut<'_, T>) -> Result<(), Error> {
         self.expect_cells("state", input.len())?;
-        self.expect_cells("output", output.len())?;
+        let (expected, actual) = (self.grid.len(), output.len());
+        if expected != actual {
+            return Err(gpu_core::Error::OutputLength { what: IN_STEPS, expected, actual }.into());
+        }
         stream.expect("state", input.device())?;
         stream.expect("output", output.device())?;
         expect_apart(output, "the state", input)?;
@@ -81,82 +87,99 @@ impl<'a, T: GridElement> Problem<'a, T> {
     }
 }
 
-/// Elements of scratch memory that so many steps need: as many as the grid has cells, or none for fewer than two.
-pub fn scratch_len(grid: Grid, steps: usize) -> usize {
-    if steps < 2 { 0 } else { grid.len() }
+/// Scratch memory of so many steps on cells of type `T`: as many as the grid has, or none for fewer than two.
+///
+/// ```
+/// use gpu_stencil::iterate::{Grid, iterate_scratch};
+/// let grid = Grid::plane(1000, 1000)?;
+/// assert_eq!(iterate_scratch::<f64>(grid, 1).bytes(), 0);
+/// assert_eq!(iterate_scratch::<f64>(grid, 100).bytes(), 8_000_000);
+/// # Ok::<(), gpu_stencil::Error>(())
+/// ```
+pub const fn iterate_scratch<T: GridElement>(grid: Grid, steps: usize) -> ScratchSize {
+    ScratchSize::new().array::<T>(if steps < 2 { 0 } else { grid.len() })
 }
 
 /// Writes what `input` has become after `steps` steps to `output`.
 ///
-/// On `stream`, with [`scratch_len`] elements of scratch memory or more, whose contents are lost. No step at all
-/// copies. Neither allocates device memory nor waits; on the CPU the work is done on return.
+/// On `stream`; no step at all copies. Waits for nothing, and allocates no device memory where `scratch` has as much as
+/// [`iterate_scratch`] says; on the CPU the work is done on return.
 ///
 /// # Errors
-/// [`Error::GridLength`], [`gpu_core::Error::ScratchTooSmall`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`];
+/// [`Error::GridLength`], [`gpu_core::Error::OutputLength`], [`gpu_core::Error::ScratchTooSmall`],
+/// [`gpu_core::Error::ScratchOfOtherStream`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`];
 /// [`Error::Device`] where memory is on another device than the stream. The output is as it was then. It is not where
 /// a launch failed, which is an [`Error::Device`] too.
 ///
 /// ```
-/// use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into, scratch_len};
+/// use gpu_stencil::Scratch;
+/// use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into};
 /// let device = gpu_core::Device::simulator();
+/// let stream = device.stream()?;
 /// let (grid, laplace) = (Grid::plane(3, 3)?, Stencil::jacobi(2, 1.0f32)?);
 /// let problem = Problem::new(&laplace, grid, Boundary::Dirichlet)?;
 /// let plate = device.upload(&[0.0, 1.0, 0.0, 2.0, 9.0, 3.0, 0.0, 4.0, 0.0])?;
-/// let (mut output, mut scratch) = (device.alloc(9)?, device.alloc(scratch_len(grid, 2))?);
-/// iterate_into(&device.default_stream(), &problem, &plate, 2, &mut output, &mut scratch)?;
+/// let (mut output, mut scratch) = (device.alloc(9)?, Scratch::new(&stream));
+/// iterate_into(&stream, &problem, &plate, 2, &mut output, &mut scratch)?;
 /// assert_eq!(output.to_vec()?, [0.0, 1.0, 0.0, 2.0, 2.5, 3.0, 0.0, 4.0, 0.0]);
 /// # Ok::<(), gpu_stencil::Error>(())
 /// ```
-pub fn iterate_into<'i, 'o, 's, T: GridElement>(
+pub fn iterate_into<'i, 'o, T: GridElement>(
     stream: &Stream,
     problem: &Problem<'_, T>,
     input: impl Into<View<'i, T>>,
     steps: usize,
     output: impl Into<ViewMut<'o, T>>,
-    scratch: impl Into<ViewMut<'s, T>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (input, mut output, mut scratch) = (input.into(), output.into(), scratch.into());
-    problem.expect(stream, &input, &mut output)?;
-    let expected = scratch_len(problem.grid, steps);
-    if scratch.len() < expected {
-        let [expected, actual] = [expected, scratch.len()].map(|len| len * size_of::<T>());
-        return Err(Error::Device(gpu_core::Error::ScratchTooSmall {
-            what: "stencil in steps",
-            expected,
-            actual,
-        }));
+    let (input, output) = (input.into(), output.into());
+    problem.expect(stream, &input, &output)?;
+    Ok(run(stream, problem, input, steps, output, scratch)?)
+}
+
+/// Makes the steps; state and output have been checked.
+fn run<T: GridElement>(
+    stream: &Stream,
+    problem: &Problem<'_, T>,
+    input: View<'_, T>,
+    steps: usize,
+    mut output: ViewMut<'_, T>,
+    scratch: &mut Scratch,
+) -> gpu_core::Result<()> {
+    let size = iterate_scratch::<T>(problem.grid, steps);
+    scratch.expect(stream, IN_STEPS, size)?;
+    if steps == 0 {
+        return stream.copy(output, input);
     }
-    if expected > 0 {
-        stream.expect("scratch", scratch.device())?;
+    scratch.lend(IN_STEPS, size, |mut parts| {
+        let mut scratch = parts.array::<T>(if steps < 2 { 0 } else { problem.grid.len() });
         expect_apart(&scratch, "the state", &input)?;
         expect_apart(&scratch, "the output", &output.view())?;
         if let Some(source) = &problem.source {
             expect_apart(&scratch, "the source", source)?;
         }
-    }
-    if steps == 0 {
-        return Ok(stream.copy(output, input)?);
-    }
-    if let (Some(input), Some(output)) = (input.as_slice(), output.as_mut_slice()) {
-        let source = problem.source.and_then(|source| source.as_slice());
-        let scratch = scratch.as_mut_slice().unwrap_or(&mut []);
-        let scratch = scratch.get_mut(..expected).unwrap_or(&mut []);
-        let step = |from: &[T], to: &mut [T]| {
-            reference::step(problem.stencil, problem.grid, problem.boundary, source, from, to);
-        };
-        // The last one writes the output.
-        let (mut to, mut from) = if steps % 2 == 1 { (output, scratch) } else { (scratch, output) };
-        step(input, to);
-        for _ in 1..steps {
-            (to, from) = (from, to);
-            step(from, to);
+        if let (Some(input), Some(output), Some(scratch)) =
+            (input.as_slice(), output.as_mut_slice(), scratch.as_mut_slice())
+        {
+            let source = problem.source.and_then(|source| source.as_slice());
+            let step = |from: &[T], to: &mut [T]| {
+                reference::step(problem.stencil, problem.grid, problem.boundary, source, from, to);
+            };
+            // The last one writes the output.
+            let (mut to, mut from) = if steps % 2 == 1 { (output, scratch) } else { (scratch, output) };
+            step(input, to);
+            for _ in 1..steps {
+                (to, from) = (from, to);
+                step(from, to);
+            }
+            return Ok(());
         }
-        return Ok(());
-    }
-    launch::iterate(problem, stream, input, output, scratch, steps)
+        Ok(launch::iterate(problem, stream, input, output, scratch, steps)?)
+    })
 }
 
-/// What `input` has become after `steps` steps, where it lives, in new memory.
+/// What `input` has become after `steps` steps, where it lives, in new memory; scratch memory is what the device
+/// [keeps](Scratch::kept).
 ///
 /// # Errors
 /// As [`iterate_into`].
@@ -176,9 +199,9 @@ pub fn iterate<'i, T: GridElement>(
 ) -> Result<Buffer<T>, Error> {
     let input = input.into();
     let device = input.device();
-    let (mut output, mut scratch) =
-        (device.alloc(input.len())?, device.alloc(scratch_len(problem.grid, steps))?);
-    iterate_into(&device.default_stream(), problem, input, steps, &mut output, &mut scratch)?;
+    let (stream, mut output) = (device.default_stream(), device.alloc(input.len())?);
+    problem.expect(&stream, &input, &output.view_mut())?;
+    Scratch::kept(&stream, |scratch| run(&stream, problem, input, steps, output.view_mut(), scratch))?;
     Ok(output)
 }
 
@@ -208,7 +231,7 @@ pub fn difference_into<'i, 'o, T: GridElement>(
     output: impl Into<ViewMut<'o, T>>,
 ) -> Result<(), Error> {
     let (input, mut output) = (input.into(), output.into());
-    problem.expect(stream, &input, &mut output)?;
+    problem.expect(stream, &input, &output)?;
     if let (Some(input), Some(output)) = (input.as_slice(), output.as_mut_slice()) {
         let source = problem.source.and_then(|source| source.as_slice());
         reference::difference(problem.stencil, problem.grid, problem.boundary, source, input, output);

@@ -22,13 +22,14 @@
 //! anything.
 
 mod api;
-mod grid;
+mod boundary;
 mod launch;
 pub mod plan;
 pub mod reference;
 mod stencil;
 
-pub use api::{Problem, Residual, difference_into, iterate, iterate_into, residual, scratch_len};
-pub use grid::{Boundary, Grid};
+pub use api::{Problem, Residual, difference_into, iterate, iterate_into, iterate_scratch, residual};
+pub use boundary::Boundary;
+pub use gpu_core::Grid;
 pub use launch::GridElement;
 pub use stencil::{MAX_RADIUS, Shape, Stencil};

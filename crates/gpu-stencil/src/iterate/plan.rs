@@ -1,11 +1,12 @@
 //! Passes over memory, and their launches: from extents, shapes and alignment alone.
 
+use gpu_core::Grid;
 use gpu_std::launch::LaunchConfig;
 use gpu_stencil_kernels::iterate::march::{self, March};
 use gpu_stencil_kernels::iterate::step::{self, Step};
 use gpu_stencil_kernels::iterate::strip::{self, Strips};
 
-use super::grid::{Boundary, Grid};
+use super::boundary::Boundary;
 use super::stencil::Shape;
 use crate::error::Error;
 use crate::plan::blocks;

@@ -1,12 +1,12 @@
 //! A step on the CPU, in rayon: bit for bit what the kernels compute.
 
-use gpu_core::cores;
 use gpu_core::vectors::{self, Work};
+use gpu_core::{Grid, cores};
 use gpu_std::float::Float;
 use gpu_stencil_kernels::border;
 use gpu_stencil_kernels::iterate::border_mode;
 
-use super::grid::{Boundary, Grid};
+use super::boundary::Boundary;
 use super::stencil::Stencil;
 
 /// Cells whose sums are in registers: four of 64 bytes of `f32`.

@@ -6,7 +6,7 @@ use gpu_stencil_kernels::filter::{Divisor, Geometry, general, march, sobel};
 
 use super::blocks;
 use crate::error::Error;
-use crate::image::ImageLayout;
+use gpu_core::ImageLayout;
 
 /// Rows of a block of a fast kernel, at least. Few rows were the best of an H200 wherever memory is what counts,
 /// presumably as blocks that march far drift apart, and what they read and write at a time is less and less in one

@@ -8,8 +8,8 @@ use gpu_stencil_kernels::border::source;
 use gpu_stencil_kernels::filter::Pixel;
 
 use crate::border::Border;
-use crate::image::ImageLayout;
 use crate::plan::Window;
+use gpu_core::ImageLayout;
 
 /// Outputs whose chains run side by side: as many as fill the registers of every set of instructions.
 const LANES: usize = 32;

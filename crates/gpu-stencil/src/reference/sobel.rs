@@ -7,9 +7,9 @@ use gpu_stencil_kernels::filter::sobel::{along_x, difference, magnitude, smooth}
 
 use super::filter::{Rows, band_height};
 use crate::border::Border;
-use crate::image::ImageLayout;
 use crate::launch::Pixel;
 use crate::plan::Window;
+use gpu_core::ImageLayout;
 
 /// An output that may be wanted.
 pub type Wanted<'a, T> = Option<(&'a mut [T], ImageLayout)>;

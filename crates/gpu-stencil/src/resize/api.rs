@@ -6,8 +6,8 @@ use super::launch::{self, Element};
 use super::plan::Plan;
 use super::{Interpolation, reference};
 use crate::error::Error;
-use crate::image::{Image, ImageLayout, ImageMut};
 use crate::memory::expect_apart;
+use gpu_core::{Image, ImageLayout, ImageMut};
 
 /// Resizes `input` to the size of `output` on `stream`; of a batch every image. Neither allocates device memory nor
 /// waits.
@@ -37,28 +37,29 @@ pub fn resize_into<T: Element>(
     stream: &Stream,
     input: Image<'_, T>,
     interpolation: Interpolation<T>,
-    mut output: ImageMut<'_, T>,
+    output: ImageMut<'_, T>,
 ) -> Result<(), Error> {
-    let (from, to) = (input.layout, output.layout);
+    let (from, to) = (input.layout(), output.layout());
+    let (input, mut output) = (input.data(), output.into_data());
     if from.channels() != to.channels() {
         return Err(Error::Channels { expected: from.channels(), actual: to.channels() });
     }
     if from.count() != to.count() {
         return Err(Error::Images { expected: from.count(), actual: to.count() });
     }
-    stream.expect("input of a resize", input.data.device())?;
-    stream.expect("output of a resize", output.data.device())?;
-    expect_apart(&output.data, "the input", &input.data)?;
+    stream.expect("input of a resize", input.device())?;
+    stream.expect("output of a resize", output.device())?;
+    expect_apart(&output, "the input", &input)?;
     if from.count() == 0 {
         return Ok(());
     }
-    if let (Some(source), Some(target)) = (input.data.as_slice(), output.data.as_mut_slice()) {
+    if let (Some(source), Some(target)) = (input.as_slice(), output.as_mut_slice()) {
         reference::resize((source, from), (target, to), interpolation);
         return Ok(());
     }
-    let addresses = [input.data.as_global().address(), output.data.as_global_mut().address()];
+    let addresses = [input.as_global().address(), output.as_global_mut().address()];
     let plan = Plan::new(size_of::<T>(), [from, to], interpolation, addresses)?;
-    launch::resize(stream, &plan, input.data, output.data, interpolation)
+    launch::resize(stream, &plan, input, output, interpolation)
 }
 
 /// `input` resized to `width` × `height` pixels, without gaps; of a batch every image, one after the other. Where the
@@ -82,9 +83,9 @@ pub fn resize<T: Element>(
     height: usize,
     interpolation: Interpolation<T>,
 ) -> Result<Buffer<T>, Error> {
-    let one = ImageLayout::new(width, height, input.layout.channels())?;
-    let layout = one.with_batch(input.layout.count(), one.span())?;
-    let device = input.data.device();
+    let one = ImageLayout::new(width, height, input.layout().channels())?;
+    let layout = one.with_batch(input.layout().count(), one.span())?;
+    let device = input.data().device();
     let mut output = device.alloc(layout.span())?;
     resize_into(&device.default_stream(), input, interpolation, ImageMut::new(&mut output, layout)?)?;
     Ok(output)

@@ -5,8 +5,8 @@ use gpu_stencil_kernels::resize::{Axis, COLUMNS, HALF_BYTES, HALF_ROWS, ROWS, Sh
 
 use super::Interpolation;
 use crate::error::Error;
-use crate::image::ImageLayout;
 use crate::plan::blocks;
+use gpu_core::ImageLayout;
 
 /// Which kernel resizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use gpu_core::vectors::{self, Work};
 use gpu_stencil_kernels::resize::{Axis, Pixel, lerp, neighbour};
 
 use super::Interpolation;
-use crate::image::ImageLayout;
+use gpu_core::ImageLayout;
 
 /// Resizes each image of `input` to the size of the one of `output`.
 ///

@@ -8,8 +8,8 @@ use super::launch::{self, Exact};
 use super::reference;
 use crate::border::Border;
 use crate::error::Error;
-use crate::image::{Image, ImageLayout};
 use crate::weights::{Filter, before, expect_extent, expect_origin, gaussian, gaussian_radius, is_identity};
+use gpu_core::{Image, ImageLayout};
 
 /// An axis of an image, numbered as SciPy's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

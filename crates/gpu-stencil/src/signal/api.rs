@@ -21,7 +21,8 @@ fn run<T: SignalElement>(
     let plan = Plan::new::<T>(operation, mode, signal.len(), filter.len(), address, multiprocessors)?;
     let expected = plan.chains.outputs as usize;
     if output.len() != expected {
-        return Err(Error::OutputLength { expected, actual: output.len() });
+        let (what, actual) = (operation.name(), output.len());
+        return Err(gpu_core::Error::OutputLength { what, expected, actual }.into());
     }
     stream.expect("signal", signal.device())?;
     stream.expect("filter", filter.device())?;
@@ -46,7 +47,7 @@ macro_rules! operations {
         /// device memory nor waits. On the CPU the work is done on return.
         ///
         /// # Errors
-        /// [`Error::EmptyOperand`], [`Error::OutputLength`], [`gpu_core::Error::Aliasing`]; [`Error::Device`] where memory is
+        /// [`Error::EmptyOperand`], [`gpu_core::Error::OutputLength`], [`gpu_core::Error::Aliasing`]; [`Error::Device`] where memory is
         /// on another device than the stream or where the launch failed. The output is as it was then.
         pub fn $into<'x, 'f, 'o, T: SignalElement>(
             stream: &Stream,

@@ -54,6 +54,16 @@ pub enum Operation {
     Correlation,
 }
 
+impl Operation {
+    /// Its name in errors.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Convolution => "convolution",
+            Self::Correlation => "correlation",
+        }
+    }
+}
+
 /// What is computed of which operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {

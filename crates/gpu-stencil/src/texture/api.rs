@@ -5,15 +5,15 @@ use gpu_core::{Buffer, Stream, Texture, View, ViewMut};
 use super::plan::{ResizePlan, SamplePlan};
 use super::{launch, reference};
 use crate::error::Error;
-use crate::image::{ImageLayout, ImageMut};
 use crate::memory::expect_apart;
+use gpu_core::{ImageLayout, ImageMut};
 
 /// The texture's values at `places` on `stream`: all channels of one after those of the other. Places have as many
 /// coordinates as the texture dimensions, x first. Integers that are read as such are converted. Neither allocates
 /// device memory nor waits.
 ///
 /// # Errors
-/// [`Error::Places`], [`Error::Values`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where
+/// [`Error::Places`], [`gpu_core::Error::OutputLength`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where
 /// texture or memory are on another device than the stream, or where the launch failed. The output is as it was then.
 ///
 /// ```
@@ -36,7 +36,8 @@ pub fn sample_into<'p, 'o>(
     let (places, mut output) = (places.into(), output.into());
     let expected = values(texture, places.len())?;
     if output.len() != expected {
-        return Err(Error::Values { expected, actual: output.len() });
+        let (what, actual) = ("sample of a texture", output.len());
+        return Err(gpu_core::Error::OutputLength { what, expected, actual }.into());
     }
     stream.expect("texture", texture.device())?;
     stream.expect("places in a texture", places.device())?;
@@ -85,8 +86,8 @@ fn values(texture: &Texture, coordinates: usize) -> Result<usize, Error> {
         return Err(Error::Places { coordinates, dimensions });
     }
     let (count, channels) = (coordinates / dimensions, texture.channels());
-    let all = count.checked_mul(channels);
-    all.ok_or(Error::SizeOverflow { count, rows: 1, pitch: channels })
+    // As many as 4 for places of 4 bytes or more: no overflow.
+    Ok(count * channels)
 }
 
 /// The texture, of two dimensions, in the size of `output`, on `stream`: output `o` of `n` reads the `w` texels at
@@ -99,8 +100,8 @@ fn values(texture: &Texture, coordinates: usize) -> Result<usize, Error> {
 /// [`Error::TextureDimensions`], [`Error::Channels`], and [`Error::Images`] where the output is a batch;
 /// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where texture or memory are on another device than the stream, or
 /// where the launch failed. The output is as it was then.
-pub fn resize_into(stream: &Stream, texture: &Texture, mut output: ImageMut<'_, f32>) -> Result<(), Error> {
-    let to = output.layout;
+pub fn resize_into(stream: &Stream, texture: &Texture, output: ImageMut<'_, f32>) -> Result<(), Error> {
+    let (to, mut output) = (output.layout(), output.into_data());
     let &[width, height] = texture.extents() else {
         return Err(Error::TextureDimensions { expected: 2, actual: texture.extents().len() });
     };
@@ -111,15 +112,15 @@ pub fn resize_into(stream: &Stream, texture: &Texture, mut output: ImageMut<'_, 
         return Err(Error::Images { expected: 1, actual: to.count() });
     }
     stream.expect("texture", texture.device())?;
-    stream.expect("output of a resize", output.data.device())?;
+    stream.expect("output of a resize", output.device())?;
     let plan = ResizePlan::new([width, height], texture, to)?;
-    if let (Some(sampler), Some(output)) = (texture.as_sampler(), output.data.as_mut_slice()) {
+    if let (Some(sampler), Some(output)) = (texture.as_sampler(), output.as_mut_slice()) {
         reference::resize(sampler, plan.scales, (output, to));
         return Ok(());
     }
     // A graph holds buffers, and no textures.
     stream.refuse_capture("a kernel that reads a texture")?;
-    launch::resize(stream, &plan, texture, output.data)
+    launch::resize(stream, &plan, texture, output)
 }
 
 /// The texture, of two dimensions, in another size, without gaps, on its device and its default stream: see

@@ -5,8 +5,8 @@ use gpu_std::launch::LaunchConfig;
 use gpu_stencil_kernels::texture::{RESIZE_BLOCK, Reads, SAMPLE_THREADS};
 
 use crate::error::Error;
-use crate::image::ImageLayout;
 use crate::plan::blocks;
+use gpu_core::ImageLayout;
 
 /// The most blocks of a launch in y.
 const MAX_DOWN: u32 = u16::MAX as u32;

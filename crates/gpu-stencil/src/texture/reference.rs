@@ -4,7 +4,7 @@ use gpu_core::cores;
 use gpu_std::texture::Sampler;
 use gpu_stencil_kernels::texture::coordinate;
 
-use crate::image::ImageLayout;
+use gpu_core::ImageLayout;
 
 /// The values, of `channels` each, at `places` of `dimensions` coordinates.
 ///

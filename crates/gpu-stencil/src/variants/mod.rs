@@ -20,8 +20,8 @@ use gpu_std::launch::LaunchConfig;
 use gpu_stencil_kernels::variants as kernels;
 
 use crate::error::Error;
-use crate::image::ImageLayout;
 use crate::weights::{expect_sigma, is_identity};
+use gpu_core::ImageLayout;
 
 /// The largest radius of a mask.
 pub const MAX_RADIUS: u32 = kernels::BLUR_RADIUS;
@@ -124,7 +124,8 @@ impl Mask {
 fn shape([rows, columns]: [usize; 2], lengths: &[usize]) -> Result<[u32; 2], Error> {
     let layout = ImageLayout::new(columns, rows, 1)?;
     if let Some(&actual) = lengths.iter().find(|&&actual| actual < layout.span()) {
-        return Err(Error::Length { expected: layout.span(), actual });
+        let (what, expected) = ("an image", layout.span());
+        return Err(gpu_core::Error::Length { what, expected, actual }.into());
     }
     // Blocks in y are counted in 16 bits.
     let limit = usize::from(u16::MAX) * kernels::SOBEL_BLOCK as usize;
@@ -142,7 +143,7 @@ fn shape([rows, columns]: [usize; 2], lengths: &[usize]) -> Result<[u32; 2], Err
 /// `output = mask ⋆ input` by `variant`, zero being what is outside; `extents` are rows and columns.
 ///
 /// # Errors
-/// [`Error::EmptyImage`], [`Error::Length`], [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] on the CPU, which runs no
+/// [`gpu_core::image::Invalid::Empty`], [`gpu_core::Error::Length`], [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] on the CPU, which runs no
 /// kernels, and where memory is on another device than the stream. The output is as it was then.
 ///
 /// ```

@@ -71,7 +71,7 @@ impl<'s, T: VariantElement> Staged<'s, T> {
     /// memory, beside the launches that take it with them. Waits for the copy.
     ///
     /// # Errors
-    /// [`Error::EmptyOperand`]; [`Error::FilterTooLong`] where it is longer than a constant table; [`Error::Length`]
+    /// [`Error::EmptyOperand`]; [`Error::FilterTooLong`] where it is longer than a constant table; [`gpu_core::Error::Length`]
     /// where `staging` is shorter than the filter; [`Error::Device`] where the copy failed.
     pub fn new(memory: Memory, filter: &[T], staging: impl Into<ViewMut<'s, T>>) -> Result<Self, Error> {
         let (staging, len) = (staging.into(), filter.len());
@@ -82,7 +82,8 @@ impl<'s, T: VariantElement> Staged<'s, T> {
             return Err(Error::FilterTooLong { memory: memory.name(), actual: len, limit: T::TABLE });
         }
         if staging.len() < len {
-            return Err(Error::Length { expected: len, actual: staging.len() });
+            let (what, actual) = ("a filter", staging.len());
+            return Err(gpu_core::Error::Length { what, expected: len, actual }.into());
         }
         let mut staging = staging.into_slice(..len);
         if memory != Memory::Constant {
@@ -99,7 +100,7 @@ impl<'s, T: VariantElement> Staged<'s, T> {
     /// resources: [`gpu_core::Error::GraphMemory`].
     ///
     /// # Errors
-    /// [`Error::EmptyOperand`], [`Error::OutputLength`], [`gpu_core::Error::Aliasing`]; [`Error::FilterTooLong`] where the
+    /// [`Error::EmptyOperand`], [`gpu_core::Error::OutputLength`], [`gpu_core::Error::Aliasing`]; [`Error::FilterTooLong`] where the
     /// filter is longer than the signal; [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where memory is on another
     /// device than the stream, where the launch failed, and on the CPU, which runs no kernels. The output is as it
     /// was then.
@@ -141,7 +142,8 @@ impl<'s, T: VariantElement> Staged<'s, T> {
         }
         let outputs = plan.chains.outputs as usize;
         if output.len() != outputs {
-            return Err(Error::OutputLength { expected: outputs, actual: output.len() });
+            let (what, expected, actual) = ("correlation", outputs, output.len());
+            return Err(gpu_core::Error::OutputLength { what, expected, actual }.into());
         }
         stream.expect("signal", signal.device())?;
         stream.expect("filter", self.device.device())?;

@@ -1,8 +1,69 @@
 //! Images in memory: their layout, and views of them.
+//!
+//! ```
+//! use gpu_core::{Device, Image, ImageLayout};
+//! let pixels = Device::simulator().upload(&[1u8, 2, 3, 4, 5, 6])?;
+//! let image = Image::new(&pixels, ImageLayout::new(1, 2, 3)?)?;
+//! assert_eq!(image.layout().height(), 2);
+//! assert!(Image::new(&pixels, ImageLayout::new(2, 2, 3)?).is_err());
+//! # Ok::<(), gpu_core::Error>(())
+//! ```
 
-use gpu_core::{Buffer, Element, View, ViewMut};
+use crate::buffer::Buffer;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::matrix::{accessors, expect_span};
+use crate::view::{View, ViewMut};
 
-use crate::error::Error;
+/// What no image can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Invalid {
+    /// There are no pixels.
+    #[error("an image has at least one pixel, this one is {width} × {height} with {channels} channels")]
+    Empty {
+        /// Pixels of a row.
+        width: usize,
+        /// Rows.
+        height: usize,
+        /// Elements of a pixel.
+        channels: usize,
+    },
+    /// A row's elements are not whole pixels.
+    #[error("a row of {elements} elements cannot hold pixels of {channels} channels")]
+    ChannelsDoNotDivideRow {
+        /// Elements of a row.
+        elements: usize,
+        /// Elements of a pixel.
+        channels: usize,
+    },
+    /// A pitch is smaller than a row.
+    #[error("the pitch is {actual} elements, but a row has {expected}")]
+    Pitch {
+        /// Elements of a row.
+        expected: usize,
+        /// The pitch given.
+        actual: usize,
+    },
+    /// Images of a batch overlap.
+    #[error("the images of the batch are {actual} elements apart, but each spans {expected}")]
+    BatchStride {
+        /// Elements an image spans.
+        expected: usize,
+        /// Elements from one image to the next.
+        actual: usize,
+    },
+    /// The length of all images is not a `usize`.
+    #[error("{count} images of {rows} rows, {pitch} elements apart, are more than can be addressed")]
+    TooLarge {
+        /// Images.
+        count: usize,
+        /// Rows of each.
+        rows: usize,
+        /// Elements from one row, or image, to the next.
+        pitch: usize,
+    },
+}
 
 /// The extents of an image, or of a batch of images alike, and how they lie in memory.
 ///
@@ -11,13 +72,13 @@ use crate::error::Error;
 /// that of the next.
 ///
 /// ```
-/// use gpu_stencil::ImageLayout;
+/// use gpu_core::ImageLayout;
 /// let layout = ImageLayout::new(640, 480, 3)?.with_pitch(2048)?;
 /// assert_eq!(layout.row(), 1920);
 /// assert_eq!(layout.span(), 479 * 2048 + 1920); // the last row needs no padding
 /// assert!(ImageLayout::new(640, 480, 3)?.with_pitch(1900).is_err());
 /// assert_eq!(ImageLayout::of_rows(1920, 480, 3)?.width(), 640);
-/// # Ok::<(), gpu_stencil::Error>(())
+/// # Ok::<(), gpu_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageLayout {
@@ -37,18 +98,14 @@ impl ImageLayout {
     /// An image of `width` × `height` pixels of `channels` elements, without gaps.
     ///
     /// # Errors
-    /// [`Error::EmptyImage`], [`gpu_core::Error::ExtentTooLarge`], [`Error::SizeOverflow`].
-    pub fn new(width: usize, height: usize, channels: usize) -> Result<Self, Error> {
+    /// [`Invalid::Empty`], [`Error::ExtentTooLarge`], [`Invalid::TooLarge`].
+    pub fn new(width: usize, height: usize, channels: usize) -> Result<Self> {
         if width == 0 || height == 0 || channels == 0 {
-            return Err(Error::EmptyImage { width, height, channels });
+            return Err(Invalid::Empty { width, height, channels }.into());
         }
         let Some(pitch) = width.checked_mul(channels).filter(|row| *row <= LIMIT) else {
             let limit = LIMIT / channels.min(LIMIT);
-            return Err(Error::Device(gpu_core::Error::ExtentTooLarge {
-                what: "the width of an image",
-                actual: width,
-                limit,
-            }));
+            return Err(Error::ExtentTooLarge { what: "the width of an image", actual: width, limit });
         };
         expect_at_most("the height of an image", height)?;
         Self { width, height, channels, pitch, count: 1, stride: 0 }.checked()
@@ -57,10 +114,10 @@ impl ImageLayout {
     /// An image whose rows have `elements` elements, without gaps.
     ///
     /// # Errors
-    /// [`Error::ChannelsDoNotDivideRow`], and those of [`ImageLayout::new`].
-    pub fn of_rows(elements: usize, height: usize, channels: usize) -> Result<Self, Error> {
+    /// [`Invalid::ChannelsDoNotDivideRow`], and those of [`ImageLayout::new`].
+    pub fn of_rows(elements: usize, height: usize, channels: usize) -> Result<Self> {
         if channels != 0 && !elements.is_multiple_of(channels) {
-            return Err(Error::ChannelsDoNotDivideRow { elements, channels });
+            return Err(Invalid::ChannelsDoNotDivideRow { elements, channels }.into());
         }
         Self::new(elements.checked_div(channels).unwrap_or(0), height, channels)
     }
@@ -68,11 +125,11 @@ impl ImageLayout {
     /// The same image with gaps between its rows.
     ///
     /// # Errors
-    /// [`Error::Pitch`] where it is less than a row has elements, [`Error::SizeOverflow`]; and [`Error::BatchStride`]
+    /// [`Invalid::Pitch`] where it is less than a row has elements, [`Invalid::TooLarge`]; and [`Invalid::BatchStride`]
     /// where it makes the images of a batch overlap.
-    pub fn with_pitch(self, elements: usize) -> Result<Self, Error> {
+    pub fn with_pitch(self, elements: usize) -> Result<Self> {
         if elements < self.row() {
-            return Err(Error::Pitch { expected: self.row(), actual: elements });
+            return Err(Invalid::Pitch { expected: self.row(), actual: elements }.into());
         }
         Self { pitch: elements, ..self }.checked()
     }
@@ -80,22 +137,22 @@ impl ImageLayout {
     /// `count` such images, `stride` elements from the start of one to that of the next.
     ///
     /// # Errors
-    /// [`Error::BatchStride`] where that is less than one spans; [`gpu_core::Error::ExtentTooLarge`], [`Error::SizeOverflow`].
-    pub fn with_batch(self, count: usize, stride: usize) -> Result<Self, Error> {
+    /// [`Invalid::BatchStride`] where that is less than one spans; [`Error::ExtentTooLarge`], [`Invalid::TooLarge`].
+    pub fn with_batch(self, count: usize, stride: usize) -> Result<Self> {
         expect_at_most("the number of images", count)?;
         Self { count, stride, ..self }.checked()
     }
 
-    fn checked(self) -> Result<Self, Error> {
+    fn checked(self) -> Result<Self> {
         let Self { height, pitch, count, stride, .. } = self;
         if height.checked_mul(pitch).is_none() {
-            return Err(Error::SizeOverflow { count: 1, rows: height, pitch });
+            return Err(Invalid::TooLarge { count: 1, rows: height, pitch }.into());
         }
         if count > 1 && stride < self.image_span() {
-            return Err(Error::BatchStride { expected: self.image_span(), actual: stride });
+            return Err(Invalid::BatchStride { expected: self.image_span(), actual: stride }.into());
         }
         if count.checked_mul(stride).and_then(|start| start.checked_add(self.image_span())).is_none() {
-            return Err(Error::SizeOverflow { count, rows: height, pitch: stride });
+            return Err(Invalid::TooLarge { count, rows: height, pitch: stride }.into());
         }
         Ok(self)
     }
@@ -151,24 +208,15 @@ impl ImageLayout {
     }
 }
 
-fn expect_at_most(what: &'static str, actual: usize) -> Result<(), Error> {
-    if actual > LIMIT {
-        Err(Error::Device(gpu_core::Error::ExtentTooLarge { what, actual, limit: LIMIT }))
-    } else {
-        Ok(())
-    }
-}
-
-fn expect_span(layout: ImageLayout, actual: usize) -> Result<(), Error> {
-    let expected = layout.span();
-    if actual < expected { Err(Error::Length { expected, actual }) } else { Ok(()) }
+fn expect_at_most(what: &'static str, actual: usize) -> Result<()> {
+    if actual > LIMIT { Err(Error::ExtentTooLarge { what, actual, limit: LIMIT }) } else { Ok(()) }
 }
 
 /// An image, or a batch of them, in the memory of a device, to read. What lies in its gaps is never read.
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'a, T: Element> {
-    pub(crate) data: View<'a, T>,
-    pub(crate) layout: ImageLayout,
+    data: View<'a, T>,
+    layout: ImageLayout,
 }
 
 impl<'a, T: Element> Image<'a, T> {
@@ -176,28 +224,18 @@ impl<'a, T: Element> Image<'a, T> {
     ///
     /// # Errors
     /// [`Error::Length`] where `data` is shorter than the image.
-    pub fn new(data: impl Into<View<'a, T>>, layout: ImageLayout) -> Result<Self, Error> {
+    pub fn new(data: impl Into<View<'a, T>>, layout: ImageLayout) -> Result<Self> {
         let data = data.into();
-        expect_span(layout, data.len())?;
+        expect_span("an image", layout.span(), data.len())?;
         Ok(Self { data, layout })
-    }
-
-    /// Its extents, and how it lies in memory.
-    pub fn layout(&self) -> ImageLayout {
-        self.layout
-    }
-
-    /// Its memory.
-    pub fn data(&self) -> View<'a, T> {
-        self.data
     }
 }
 
 /// An image, or a batch of them, in the memory of a device, to write. What lies in its gaps stays as it is.
 #[derive(Debug)]
 pub struct ImageMut<'a, T: Element> {
-    pub(crate) data: ViewMut<'a, T>,
-    pub(crate) layout: ImageLayout,
+    data: ViewMut<'a, T>,
+    layout: ImageLayout,
 }
 
 impl<'a, T: Element> ImageMut<'a, T> {
@@ -205,26 +243,23 @@ impl<'a, T: Element> ImageMut<'a, T> {
     ///
     /// # Errors
     /// [`Error::Length`] where `data` is shorter than the image.
-    pub fn new(data: impl Into<ViewMut<'a, T>>, layout: ImageLayout) -> Result<Self, Error> {
+    pub fn new(data: impl Into<ViewMut<'a, T>>, layout: ImageLayout) -> Result<Self> {
         let data = data.into();
-        expect_span(layout, data.len())?;
+        expect_span("an image", layout.span(), data.len())?;
         Ok(Self { data, layout })
     }
-
-    /// Its extents, and how it lies in memory.
-    pub fn layout(&self) -> ImageLayout {
-        self.layout
-    }
 }
+
+accessors!(Image, ImageMut: ImageLayout);
 
 /// A signal is an image of one row, and one channel.
 ///
 /// # Errors
-/// [`Error::EmptyImage`], [`gpu_core::Error::ExtentTooLarge`].
+/// [`Invalid::Empty`], [`Error::ExtentTooLarge`].
 impl<'a, T: Element> TryFrom<&'a Buffer<T>> for Image<'a, T> {
     type Error = Error;
 
-    fn try_from(buffer: &'a Buffer<T>) -> Result<Self, Error> {
+    fn try_from(buffer: &'a Buffer<T>) -> Result<Self> {
         Self::new(buffer.view(), ImageLayout::new(buffer.len(), 1, 1)?)
     }
 }
@@ -235,27 +270,24 @@ mod tests {
 
     #[test]
     fn what_cannot_be_an_image_is_refused() {
-        assert!(matches!(
-            ImageLayout::new(0, 4, 1),
-            Err(Error::EmptyImage { width: 0, height: 4, channels: 1 })
-        ));
-        assert!(matches!(
-            ImageLayout::of_rows(7, 4, 3),
-            Err(Error::ChannelsDoNotDivideRow { elements: 7, channels: 3 })
-        ));
-        assert!(matches!(ImageLayout::of_rows(7, 4, 0), Err(Error::EmptyImage { channels: 0, .. })));
+        let invalid = |layout: Result<ImageLayout>| match layout {
+            Err(Error::Image(invalid)) => invalid,
+            other => panic!("{other:?}"),
+        };
+        let of_rows = |elements, channels| invalid(ImageLayout::of_rows(elements, 4, channels));
+        assert_eq!(invalid(ImageLayout::new(0, 4, 1)), Invalid::Empty { width: 0, height: 4, channels: 1 });
+        assert_eq!(of_rows(7, 3), Invalid::ChannelsDoNotDivideRow { elements: 7, channels: 3 });
+        assert_eq!(of_rows(7, 0), Invalid::Empty { width: 0, height: 4, channels: 0 });
         let layout = ImageLayout::new(4, 3, 2).unwrap();
-        assert!(matches!(layout.with_pitch(7), Err(Error::Pitch { expected: 8, actual: 7 })));
-        assert!(matches!(layout.with_batch(2, 23), Err(Error::BatchStride { expected: 24, actual: 23 })));
-        assert!(matches!(layout.with_pitch(usize::MAX), Err(Error::SizeOverflow { .. })));
-        assert!(matches!(layout.with_batch(LIMIT, usize::MAX / 2), Err(Error::SizeOverflow { .. })));
+        assert_eq!(invalid(layout.with_pitch(7)), Invalid::Pitch { expected: 8, actual: 7 });
+        assert_eq!(invalid(layout.with_batch(2, 23)), Invalid::BatchStride { expected: 24, actual: 23 });
+        let too_large = [layout.with_pitch(usize::MAX), layout.with_batch(LIMIT, usize::MAX / 2)];
+        assert!(too_large.into_iter().all(|layout| matches!(invalid(layout), Invalid::TooLarge { .. })));
         for (width, height, channels) in
             [(1 << 31, 1, 1), (usize::MAX, 1, 2), (1, 1 << 31, 1), (1, 1, usize::MAX)]
         {
-            assert!(matches!(
-                ImageLayout::new(width, height, channels),
-                Err(Error::Device(gpu_core::Error::ExtentTooLarge { .. }))
-            ));
+            let layout = ImageLayout::new(width, height, channels);
+            assert!(matches!(layout, Err(Error::ExtentTooLarge { .. })), "{layout:?}");
         }
     }
 
