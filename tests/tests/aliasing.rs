@@ -127,6 +127,21 @@ fn stencils_refuse_outputs_that_share_memory() {
 }
 
 #[test]
+fn transpositions_refuse_outputs_that_share_memory() {
+    let Some(device) = cuda("transpositions_refuse_outputs_that_share_memory") else { return };
+    let stream = device.default_stream();
+    let content: Vec<f32> = (0..256).map(|i| i as f32).collect();
+    let memory = Shared { device: &device, buffer: device.upload(&content).unwrap() };
+    let square = Layout::row_major(8, 8).unwrap();
+    let matrix = Matrix::new(memory.read(0, 64), square).unwrap();
+    let output = MatrixMut::new(memory.write(63, 64), square).unwrap();
+    refuses!("the input", gpu_transpose::transpose_into(&stream, matrix, output));
+    let (input, output) = (memory.read(0, 64), memory.write(63, 64));
+    refuses!("the input", gpu_transpose::permute_into(&stream, input, &[8, 8], &[1, 0], output));
+    assert_eq!(memory.buffer.to_vec().unwrap(), content, "what was refused wrote nothing");
+}
+
+#[test]
 fn products_and_sums_refuse_outputs_that_share_memory() {
     let Some(device) = cuda("products_and_sums_refuse_outputs_that_share_memory") else { return };
     let stream = device.default_stream();

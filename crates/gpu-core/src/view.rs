@@ -237,6 +237,21 @@ impl<'a, T: Element> ViewMut<'a, T> {
         unsafe { View::from_parts(self.device, self.address, self.len) }
     }
 
+    /// Refuses this as an output where it has memory in common with `other`: see [`View::overlaps`].
+    ///
+    /// # Errors
+    /// [`Error::Aliasing`], which calls the other `with`.
+    ///
+    /// ```
+    /// let device = gpu_core::Device::simulator();
+    /// let (x, mut y) = (device.upload(&[1u32, 2, 3])?, device.alloc::<u32>(3)?);
+    /// y.view_mut().expect_apart("x", &x.view())?;
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    pub fn expect_apart<U: Element>(&self, with: &'static str, other: &View<'_, U>) -> Result<()> {
+        if self.view().overlaps(other) { Err(Error::Aliasing { with }) } else { Ok(()) }
+    }
+
     /// The same elements for a shorter time, so that this view can be used again afterwards.
     pub fn reborrow(&mut self) -> ViewMut<'_, T> {
         // SAFETY: the same elements for a shorter time, borrowed exclusively.

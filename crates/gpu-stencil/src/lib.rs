@@ -5,7 +5,6 @@ mod border;
 mod error;
 pub mod iterate;
 mod launch;
-mod memory;
 pub mod plan;
 pub mod reference;
 pub mod resize;

@@ -46,9 +46,9 @@ pub fn transpose<'a, T: Element>(input: impl Into<Batch<'a, T>>) -> Result<Buffe
 /// in the output's gaps stays as it was. Neither allocates device memory nor waits.
 ///
 /// # Errors
-/// [`Error::Shape`], [`Error::Count`], [`gpu_core::Error::TooManyBlocks`], [`gpu_core::Error::ExtentTooLarge`];
-/// [`Error::Device`] where the memory is on another device than the stream or where the launch failed. Nothing is
-/// written then.
+/// [`Error::Shape`], [`Error::Count`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`],
+/// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where the memory is on another device than the stream or
+/// where the launch failed. Nothing is written then.
 ///
 /// ```
 /// use gpu_transpose::{Layout, Matrix, MatrixMut, transpose_into};
@@ -123,7 +123,8 @@ pub fn permute<'a, T: Element>(
 /// [`permute`] into `output`, on `stream`. Neither allocates device memory nor waits.
 ///
 /// # Errors
-/// As [`permute`]; [`Error::Device`] where the memory is on another device than the stream. Nothing is written then.
+/// As [`permute`]; [`gpu_core::Error::Aliasing`]; [`Error::Device`] where the memory is on another device than the
+/// stream. Nothing is written then.
 ///
 /// ```
 /// let device = gpu_core::Device::simulator();
@@ -156,6 +157,7 @@ fn run<T: Element>(
 ) -> Result<(), Error> {
     stream.expect("input of a transposition", input.device())?;
     stream.expect("output of a transposition", output.device())?;
+    output.expect_apart("the input", &input)?;
     let Some(axes) = axes else { return Ok(()) };
     if let (Some(input), Some(output)) = (input.as_slice(), output.as_mut_slice()) {
         reference::copy(input, &axes, output);

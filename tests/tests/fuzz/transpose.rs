@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use gpu_core::Element;
-use gpu_transpose::{Batch, BatchLayout, BatchMut, Layout, permute_into, transpose_into};
+use gpu_transpose::{Batch, BatchLayout, BatchMut, Layout, Order, permute_into, transpose_into};
 use proptest::prelude::*;
 
 use super::{Guarded, Place, fuzz, place, wrong};
@@ -13,6 +13,8 @@ struct Case {
     place: Place,
     bytes: usize,
     shape: (usize, usize, usize),
+    /// Of input and output.
+    orders: [Order; 2],
     /// Gaps after rows and matrices, of input and output.
     gaps: [usize; 4],
     wrong: [isize; 3],
@@ -23,21 +25,23 @@ fn extent() -> impl Strategy<Value = usize> {
 }
 
 fn of_type<T: Element + PartialEq + Debug>(case: &Case, of: impl Fn(u64) -> T + Copy) {
-    let Case { place, shape: (count, rows, columns), gaps, wrong, .. } = *case;
+    let Case { place, shape: (count, rows, columns), orders, gaps, wrong, .. } = *case;
     let device = place.device();
-    let (ld, output_ld) = (columns + gaps[0], (rows + gaps[2]).saturating_add_signed(wrong[0]));
-    let matrix = Layout::row_major(rows, columns)
-        .and_then(|layout| layout.with_leading_dimension(ld))
-        .expect("a row fits");
-    let (stride, output_stride) = (rows * ld + gaps[1], columns * (rows + gaps[2]) + gaps[3]);
-    let output_stride = output_stride.saturating_add_signed(wrong[1]);
+    let [matrix, dense] = [(orders[0], rows, columns), (orders[1], columns, rows)]
+        .map(|(order, rows, columns)| Layout::new(order, rows, columns).expect("it is small"));
+    let matrix = matrix.with_leading_dimension(matrix.contiguous() + gaps[0]).expect("a line fits");
+    let stride = matrix.lines() * matrix.leading_dimension() + gaps[1];
+    let ld = dense.contiguous() + gaps[2];
+    let output_stride = (dense.lines() * ld + gaps[3]).saturating_add_signed(wrong[1]);
+    let output_ld = ld.saturating_add_signed(wrong[0]);
     let batch = BatchLayout::new(matrix, count, stride).expect("matrices apart");
     let values = place.values(place.offsets.0 + batch.span().expect("checked"), of);
     let input = device.upload(&values).expect("memory");
-    let transposed = Layout::row_major(columns, rows)
-        .and_then(|transposed| transposed.with_leading_dimension(output_ld))
+    let transposed = dense
+        .with_leading_dimension(output_ld)
         .and_then(|transposed| BatchLayout::new(transposed, count, output_stride));
-    let len = transposed.as_ref().map_or(columns * output_ld, |batch| batch.span().expect("checked"));
+    let to = transposed.as_ref().ok().copied();
+    let len = to.map_or(dense.lines() * output_ld, |batch| batch.span().expect("checked"));
     let len = len.saturating_add_signed(wrong[2]);
     let mut output = Guarded::new(&device, place.offsets.1, len, |i| of(!(i as u64)));
     let range = output.range();
@@ -54,12 +58,12 @@ fn of_type<T: Element + PartialEq + Debug>(case: &Case, of: impl Fn(u64) -> T + 
         assert_ne!(wrong, [0; 3], "{result:?}");
         return output.check(None);
     }
-    let mut expected = output.old().to_vec();
+    let (mut expected, to) = (output.old().to_vec(), to.expect("it was written"));
     for (number, row, column) in
         (0..count).flat_map(|n| (0..rows).flat_map(move |r| (0..columns).map(move |c| (n, r, c))))
     {
-        expected[number * output_stride + column * output_ld + row] =
-            values[place.offsets.0 + number * stride + row * ld + column];
+        expected[number * to.stride + to.matrix.index(column, row)] =
+            values[place.offsets.0 + number * stride + matrix.index(row, column)];
     }
     output.check(Some(&expected));
 }
@@ -67,15 +71,23 @@ fn of_type<T: Element + PartialEq + Debug>(case: &Case, of: impl Fn(u64) -> T + 
 #[test]
 fn matrices() {
     let gap = || prop_oneof![2 => Just(0usize), 1 => 0usize..20];
+    let order = || prop::sample::select(vec![Order::RowMajor, Order::ColumnMajor]);
     let cases = (
         place(),
         prop::sample::select(vec![1usize, 2, 4, 8]),
         (0usize..4, extent(), extent()),
+        [order(), order()],
         [gap(), gap(), gap(), gap()],
         [wrong(), wrong(), wrong()],
     );
-    let cases =
-        cases.prop_map(|(place, bytes, shape, gaps, wrong)| Case { place, bytes, shape, gaps, wrong });
+    let cases = cases.prop_map(|(place, bytes, shape, orders, gaps, wrong)| Case {
+        place,
+        bytes,
+        shape,
+        orders,
+        gaps,
+        wrong,
+    });
     fuzz("transpose", cases, |case| match case.bytes {
         1 => of_type(case, |bits| bits as u8),
         2 => of_type(case, |bits| bits as u16),

@@ -7,7 +7,6 @@ use crate::border::Border;
 use crate::error::Error;
 use crate::launch::sealed::{Kernels as _, Table as _};
 use crate::launch::{self, Pixel};
-use crate::memory::expect_apart;
 use crate::plan::Plan;
 use crate::reference;
 use crate::weights::{Filter, SeparableFilter};
@@ -20,7 +19,7 @@ fn expect_images<T: Pixel>(
 ) -> Result<(), Error> {
     stream.expect("input", input.device())?;
     stream.expect("output", output.device())?;
-    expect_apart(output, "the input", &input)
+    Ok(output.expect_apart("the input", &input)?)
 }
 
 /// Runs a full filter.

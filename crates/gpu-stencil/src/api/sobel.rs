@@ -8,7 +8,6 @@ use crate::border::Border;
 use crate::error::Error;
 use crate::launch::sealed::Kernels as _;
 use crate::launch::{self, Pixel};
-use crate::memory::expect_apart;
 use crate::plan::{Plan, aligned};
 use crate::reference;
 
@@ -146,7 +145,7 @@ fn expect_output<T: Pixel, U: Element>(
 ) -> Result<(), Error> {
     expect_extents(result, *layout)?;
     stream.expect("output", output.device())?;
-    expect_apart(output, "the input", &input)
+    Ok(output.expect_apart("the input", &input)?)
 }
 
 /// Where an output's memory begins and ends; nowhere, if it is not wanted.

@@ -8,7 +8,6 @@ use super::plan::Case;
 use super::reference;
 use super::stencil::Stencil;
 use crate::error::Error;
-use crate::memory::expect_apart;
 
 /// The call's name in errors.
 const IN_STEPS: &str = "stencil in steps";
@@ -64,10 +63,10 @@ impl<'a, T: GridElement> Problem<'a, T> {
         }
         stream.expect("state", input.device())?;
         stream.expect("output", output.device())?;
-        expect_apart(output, "the state", input)?;
+        output.expect_apart("the state", input)?;
         if let Some(source) = &self.source {
             stream.expect("source", source.device())?;
-            expect_apart(output, "the source", source)?;
+            output.expect_apart("the source", source)?;
         }
         Ok(())
     }
@@ -153,10 +152,10 @@ fn run<T: GridElement>(
     }
     scratch.lend(IN_STEPS, size, |mut parts| {
         let mut scratch = parts.array::<T>(if steps < 2 { 0 } else { problem.grid.len() });
-        expect_apart(&scratch, "the state", &input)?;
-        expect_apart(&scratch, "the output", &output.view())?;
+        scratch.expect_apart("the state", &input)?;
+        scratch.expect_apart("the output", &output.view())?;
         if let Some(source) = &problem.source {
-            expect_apart(&scratch, "the source", source)?;
+            scratch.expect_apart("the source", source)?;
         }
         if let (Some(input), Some(output), Some(scratch)) =
             (input.as_slice(), output.as_mut_slice(), scratch.as_mut_slice())

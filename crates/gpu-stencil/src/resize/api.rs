@@ -6,7 +6,6 @@ use super::launch::{self, Element};
 use super::plan::Plan;
 use super::{Interpolation, reference};
 use crate::error::Error;
-use crate::memory::expect_apart;
 use gpu_core::{Image, ImageLayout, ImageMut};
 
 /// Resizes `input` to the size of `output` on `stream`; of a batch every image. Neither allocates device memory nor
@@ -49,7 +48,7 @@ pub fn resize_into<T: Element>(
     }
     stream.expect("input of a resize", input.device())?;
     stream.expect("output of a resize", output.device())?;
-    expect_apart(&output, "the input", &input)?;
+    output.expect_apart("the input", &input)?;
     if from.count() == 0 {
         return Ok(());
     }

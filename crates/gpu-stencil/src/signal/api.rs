@@ -6,7 +6,6 @@ use super::launch::{self, SignalElement};
 use super::plan::{Mode, Operation, Plan};
 use super::reference;
 use crate::error::Error;
-use crate::memory::expect_apart;
 
 fn run<T: SignalElement>(
     stream: &Stream,
@@ -27,8 +26,8 @@ fn run<T: SignalElement>(
     stream.expect("signal", signal.device())?;
     stream.expect("filter", filter.device())?;
     stream.expect("output", output.device())?;
-    expect_apart(&output, "the signal", &signal)?;
-    expect_apart(&output, "the filter", &filter)?;
+    output.expect_apart("the signal", &signal)?;
+    output.expect_apart("the filter", &filter)?;
     let (signal, filter) = if plan.exchanged { (filter, signal) } else { (signal, filter) };
     if let (Some(signal), Some(filter), Some(output)) =
         (signal.as_slice(), filter.as_slice(), output.as_mut_slice())
@@ -47,8 +46,8 @@ macro_rules! operations {
         /// device memory nor waits. On the CPU the work is done on return.
         ///
         /// # Errors
-        /// [`Error::EmptyOperand`], [`gpu_core::Error::OutputLength`], [`gpu_core::Error::Aliasing`]; [`Error::Device`] where memory is
-        /// on another device than the stream or where the launch failed. The output is as it was then.
+        /// [`Error::EmptyOperand`], [`gpu_core::Error::OutputLength`], [`gpu_core::Error::Aliasing`]; [`Error::Device`]
+        /// where memory is on another device than the stream or where the launch failed. The output is as it was then.
         pub fn $into<'x, 'f, 'o, T: SignalElement>(
             stream: &Stream,
             signal: impl Into<View<'x, T>>,

@@ -5,7 +5,6 @@ use gpu_core::{Buffer, Stream, Texture, View, ViewMut};
 use super::plan::{ResizePlan, SamplePlan};
 use super::{launch, reference};
 use crate::error::Error;
-use crate::memory::expect_apart;
 use gpu_core::{ImageLayout, ImageMut};
 
 /// The texture's values at `places` on `stream`: all channels of one after those of the other. Places have as many
@@ -13,8 +12,9 @@ use gpu_core::{ImageLayout, ImageMut};
 /// device memory nor waits.
 ///
 /// # Errors
-/// [`Error::Places`], [`gpu_core::Error::OutputLength`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where
-/// texture or memory are on another device than the stream, or where the launch failed. The output is as it was then.
+/// [`Error::Places`], [`gpu_core::Error::OutputLength`], [`gpu_core::Error::Aliasing`],
+/// [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where texture or memory are on another device than the stream,
+/// or where the launch failed. The output is as it was then.
 ///
 /// ```
 /// use gpu_stencil::texture::{Descriptor, FilterMode, Texture, sample_into};
@@ -42,7 +42,7 @@ pub fn sample_into<'p, 'o>(
     stream.expect("texture", texture.device())?;
     stream.expect("places in a texture", places.device())?;
     stream.expect("values of a texture", output.device())?;
-    expect_apart(&output, "the places in a texture", &places)?;
+    output.expect_apart("the places in a texture", &places)?;
     if places.is_empty() {
         return Ok(());
     }

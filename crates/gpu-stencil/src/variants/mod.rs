@@ -143,8 +143,9 @@ fn shape([rows, columns]: [usize; 2], lengths: &[usize]) -> Result<[u32; 2], Err
 /// `output = mask ⋆ input` by `variant`, zero being what is outside; `extents` are rows and columns.
 ///
 /// # Errors
-/// [`gpu_core::image::Invalid::Empty`], [`gpu_core::Error::Length`], [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] on the CPU, which runs no
-/// kernels, and where memory is on another device than the stream. The output is as it was then.
+/// [`gpu_core::image::Invalid::Empty`], [`gpu_core::Error::Length`], [`gpu_core::Error::ExtentTooLarge`];
+/// [`Error::Device`] on the CPU, which runs no kernels, and where memory is on another device than the stream. The
+/// output is as it was then.
 ///
 /// ```
 /// use gpu_stencil::variants::{BlurVariant, Mask, blur};

@@ -26,7 +26,6 @@ use gpu_stencil_kernels::signal::variants::shared_bytes;
 
 use super::plan::{Mode, Operation, Plan};
 use crate::error::Error;
-use crate::memory::expect_apart;
 
 /// Where the filter is while the kernel runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,8 +70,8 @@ impl<'s, T: VariantElement> Staged<'s, T> {
     /// memory, beside the launches that take it with them. Waits for the copy.
     ///
     /// # Errors
-    /// [`Error::EmptyOperand`]; [`Error::FilterTooLong`] where it is longer than a constant table; [`gpu_core::Error::Length`]
-    /// where `staging` is shorter than the filter; [`Error::Device`] where the copy failed.
+    /// [`Error::EmptyOperand`]; [`Error::FilterTooLong`] where it is longer than a constant table;
+    /// [`gpu_core::Error::Length`] where `staging` is shorter than the filter; [`Error::Device`] where the copy failed.
     pub fn new(memory: Memory, filter: &[T], staging: impl Into<ViewMut<'s, T>>) -> Result<Self, Error> {
         let (staging, len) = (staging.into(), filter.len());
         if len == 0 {
@@ -100,10 +99,10 @@ impl<'s, T: VariantElement> Staged<'s, T> {
     /// resources: [`gpu_core::Error::GraphMemory`].
     ///
     /// # Errors
-    /// [`Error::EmptyOperand`], [`gpu_core::Error::OutputLength`], [`gpu_core::Error::Aliasing`]; [`Error::FilterTooLong`] where the
-    /// filter is longer than the signal; [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where memory is on another
-    /// device than the stream, where the launch failed, and on the CPU, which runs no kernels. The output is as it
-    /// was then.
+    /// [`Error::EmptyOperand`], [`gpu_core::Error::OutputLength`], [`gpu_core::Error::Aliasing`];
+    /// [`Error::FilterTooLong`] where the filter is longer than the signal; [`gpu_core::Error::ExtentTooLarge`];
+    /// [`Error::Device`] where memory is on another device than the stream, where the launch failed, and on the CPU,
+    /// which runs no kernels. The output is as it was then.
     ///
     /// ```
     /// use gpu_stencil::signal::variants::{Memory, Staged, Sum};
@@ -148,8 +147,8 @@ impl<'s, T: VariantElement> Staged<'s, T> {
         stream.expect("signal", signal.device())?;
         stream.expect("filter", self.device.device())?;
         stream.expect("output", output.device())?;
-        expect_apart(&output, "the signal", &signal)?;
-        expect_apart(&output, "the filter", &self.device)?;
+        output.expect_apart("the signal", &signal)?;
+        output.expect_apart("the filter", &self.device)?;
         let bytes = if self.memory == Memory::Shared { shared_bytes::<T>() } else { 0 };
         let config = LaunchConfig::linear((outputs as u32).div_ceil(THREADS), THREADS).shared(bytes);
         launch::correlate(stream, config, self, sum, signal, output)
