@@ -157,11 +157,12 @@ fn of_tf32() {
         let whole = (|value: i32| value as f32, |value: i32| value as f32);
         case.check(whole, |stream, a, b, c| {
             let (alpha, beta) = (case.alpha as f32, case.beta as f32);
-            let len = match case.variant {
-                None => gemm_tf32_scratch_len(a.layout(), b.layout(), c.layout()),
-                Some(variant) => variants::gemm_tf32_scratch_len(variant, a.layout(), b.layout(), c.layout()),
+            let layouts = (a.layout(), b.layout(), c.layout());
+            let size = match case.variant {
+                None => gemm_tf32_scratch(layouts.0, layouts.1, layouts.2),
+                Some(variant) => variants::gemm_tf32_scratch(variant, layouts.0, layouts.1, layouts.2),
             };
-            let mut scratch = stream.device().alloc(len).expect("memory");
+            let mut scratch = exactly(stream, size);
             match case.variant {
                 None => gemm_tf32(stream, alpha, a, b, beta, c, &mut scratch),
                 Some(variant) => variants::gemm_tf32(stream, variant, alpha, a, b, beta, c, &mut scratch),
