@@ -333,7 +333,7 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
         let stream = device.default_stream();
         let memory = device.upload(&[1.0f32; 64]).unwrap();
         let mut output = device.upload(&[UNTOUCHED; 64]).unwrap();
-        let mut none = Scratch::new(&stream);
+        let mut none = exactly(&stream, ScratchSize::new());
         let matrix = |rows, columns| Matrix::new(&memory, Layout::row_major(rows, columns).unwrap()).unwrap();
 
         let error = gemm(

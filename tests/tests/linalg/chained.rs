@@ -30,7 +30,7 @@ fn kernels_wait_for_the_one_before() {
             let on_device = device.upload(&a).unwrap();
             let (mut first, mut second) = (device.upload(&x).unwrap(), device.upload(&x).unwrap());
             let matrix = || Matrix::new(&on_device, layout).unwrap();
-            let mut scratch = exactly(&device.default_stream(), gemv_scratch::<f32>(layout).unwrap());
+            let mut scratch = exactly(&stream, gemv_scratch::<f32>(layout).unwrap());
             gemv(&stream, 1.0, matrix(), &first, 0.0, &mut second, &mut scratch).unwrap();
             gemv(&stream, 1.0, matrix(), &second, 0.0, &mut first, &mut scratch).unwrap();
             stream.synchronize().unwrap();

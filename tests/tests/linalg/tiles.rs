@@ -1,6 +1,6 @@
 //! Products of matrices around the tiles of each kernel, and of sums that are cut.
 
-use gpu_core::{Device, Scratch};
+use gpu_core::{Device, ScratchSize};
 use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS, Plan, Split, Sums};
 use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Order, Triangle, syrk_scratch};
@@ -100,7 +100,7 @@ macro_rules! chosen_kernels {
                         }
 
                         // None of them needs scratch memory: it is one launch.
-                        let mut scratch = Scratch::new(&device.default_stream());
+                        let mut scratch = exactly(&device.default_stream(), ScratchSize::new());
                         let (a, b) = (Batch::new(&a_device, a).unwrap(), Batch::new(&b_device, b).unwrap());
                         let c = BatchMut::new(&mut c_device, c).unwrap();
                         let (kernel, stream) = (Kernel::$kernel, device.default_stream());
@@ -136,7 +136,7 @@ fn kernels_that_do_not_take_a_product() {
     for_each("kernels_that_do_not_take_a_product", |device| {
         let (a, b) = (device.upload(&[1.0f32; 60]).unwrap(), device.upload(&[1.0f32; 60]).unwrap());
         let mut c = device.upload(&[7.0f32; 6]).unwrap();
-        let mut scratch = Scratch::new(&device.default_stream());
+        let mut scratch = exactly(&device.default_stream(), ScratchSize::new());
         let [of_a, of_b, of_c] = [(2, 20), (20, 3), (2, 3)].map(|(m, n)| layout(m, n, Order::RowMajor, 0));
         let stream = device.default_stream();
         let mut refused = |kernel, triangle| {
@@ -178,7 +178,7 @@ fn numbered_by_short<T: Number>(device: &Device, case: usize, shape: (usize, usi
     let (a_values, b_values, mut expected) = (values(1, a), values(2, b), values(3, c));
     let (a_device, b_device) = (device.upload(&a_values).unwrap(), device.upload(&b_values).unwrap());
     let (mut c_device, mut scratch) =
-        (device.upload(&expected).unwrap(), Scratch::new(&device.default_stream()));
+        (device.upload(&expected).unwrap(), exactly(&device.default_stream(), ScratchSize::new()));
     let (alpha, beta) = (T::of(1.5), T::of(-0.5));
     by_tiles(alpha, (&a_values, a), (&b_values, b), beta, (&mut expected, c));
     let (a, b) = (Batch::new(&a_device, a).unwrap(), Batch::new(&b_device, b).unwrap());
@@ -383,7 +383,7 @@ macro_rules! conflict_free_kernels {
             let device = gpu_core::Device::simulator_with(config);
             let stream = device.default_stream();
             let square = device.upload(&values::<$T>(1, 64 * 64)).unwrap();
-            let (mut c, mut scratch) = (device.alloc::<$T>(64 * 64).unwrap(), Scratch::new(&device.default_stream()));
+            let (mut c, mut scratch) = (device.alloc::<$T>(64 * 64).unwrap(), exactly(&device.default_stream(), ScratchSize::new()));
             for orders in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| [ORDERS[a], ORDERS[b], Order::RowMajor]) {
                 let [a, b, of_c] = orders.map(|order| one(layout(64, 64, order, 0)));
                 let (a, b) = (Batch::new(&square, a).unwrap(), Batch::new(&square, b).unwrap());

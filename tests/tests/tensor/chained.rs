@@ -64,8 +64,7 @@ fn copies_of_factors_wait_for_the_kernel_before() {
             bf16::from_f32,
             |value| value,
             |stream, a, b, c| {
-                let mut scratch =
-                    exactly(&device.default_stream(), variants::gemm_tensor_scratch(VARIANT, a, b, of_c));
+                let mut scratch = exactly(stream, variants::gemm_tensor_scratch(VARIANT, a, b, of_c));
                 variants::gemm_tensor::<bf16, f32>(stream, VARIANT, 1.0, a, b, 0.0, c, &mut scratch)
             },
         );
@@ -84,8 +83,7 @@ fn copies_of_factors_wait_for_the_kernel_before() {
             |value| value as i8,
             |value| value as i32,
             |stream, a, b, c| {
-                let mut scratch =
-                    exactly(&device.default_stream(), variants::gemm_i8_scratch(VARIANT, a, b, of_c));
+                let mut scratch = exactly(stream, variants::gemm_i8_scratch(VARIANT, a, b, of_c));
                 variants::gemm_i8(stream, VARIANT, 1, a, b, 0, c, &mut scratch)
             },
         );

@@ -1,6 +1,6 @@
 //! Products with a bias and an activation: one body over all backends, against a serial oracle in `f64`.
 
-use gpu_core::{Device, Kind, Scratch};
+use gpu_core::{Device, Kind, ScratchSize};
 use gpu_linalg::plan::tensor::{Choice, Plan, split};
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
@@ -329,7 +329,7 @@ fn epilogues_check_their_bias() {
         let mut output = device.upload(&old).unwrap();
         let memory = device.zeroed::<bf16>(96).unwrap();
         let bias = device.zeroed::<f32>(20).unwrap();
-        let mut scratch = Scratch::new(&stream);
+        let mut scratch = exactly(&stream, ScratchSize::new());
         let layout = |rows, columns, count| BatchLayout {
             matrix: Layout::row_major(rows, columns).unwrap(),
             count,
