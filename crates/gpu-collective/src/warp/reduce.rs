@@ -96,6 +96,26 @@ pub fn all_reduce<A: Accumulator>(mut value: A, lanes: u32, combine: impl Fn(A, 
 /// As [`all_reduce`], neighbours first: `(0 + 1) + (2 + 3)` where that adds `(0 + 2) + (1 + 3)`.
 ///
 /// Lane `i` takes lane `i ^ 1`, then `i ^ 2`, and so on up to `i ^ (lanes / 2)`.
+///
+/// ```
+/// use gpu_collective::warp::all_reduce_pairwise;
+/// use gpu_std::prelude::*;
+///
+/// /// The sum of each four neighbours, in all of them.
+/// #[kernel]
+/// pub fn sums(values: GlobalMut<f32>) {
+///     let value = values.read(warp::lane_id());
+///     values.write(warp::lane_id(), all_reduce_pairwise(value, 4, |first, second| first + second));
+/// }
+/// # use gpu_std::launch::LaunchConfig;
+/// # let device = gpu_core::Device::simulator();
+/// # let mut values = device.upload(&(0..32u8).map(f32::from).collect::<Vec<_>>())?;
+/// # unsafe {
+/// #     sums::launch(&device.default_stream(), LaunchConfig::linear(1, 32), values.view_mut().as_global_mut())?
+/// # };
+/// assert_eq!(values.to_vec()?[..5], [6.0, 6.0, 6.0, 6.0, 22.0]);
+/// # Ok::<(), gpu_core::Error>(())
+/// ```
 #[device]
 #[inline(always)]
 pub fn all_reduce_pairwise<A: Accumulator>(mut value: A, lanes: u32, combine: impl Fn(A, A) -> A) -> A {
@@ -111,6 +131,27 @@ pub fn all_reduce_pairwise<A: Accumulator>(mut value: A, lanes: u32, combine: im
 /// which every element is combined with those of the others.
 ///
 /// Lane `i` takes lane `i ^ 16`, then `i ^ 8`, and so on down to `i ^ apart`.
+///
+/// ```
+/// use gpu_collective::warp::all_reduce_across;
+/// use gpu_std::prelude::*;
+///
+/// /// The sum of every fourth value, in each of them, and of twice as much.
+/// #[kernel]
+/// pub fn sums(values: GlobalMut<f32>) {
+///     let value = values.read(warp::lane_id());
+///     let [once, twice] = all_reduce_across([value, 2.0 * value], 4, |first, second| first + second);
+///     values.write(warp::lane_id(), twice - once);
+/// }
+/// # use gpu_std::launch::LaunchConfig;
+/// # let device = gpu_core::Device::simulator();
+/// # let mut values = device.upload(&(0..32u8).map(f32::from).collect::<Vec<_>>())?;
+/// # unsafe {
+/// #     sums::launch(&device.default_stream(), LaunchConfig::linear(1, 32), values.view_mut().as_global_mut())?
+/// # };
+/// assert_eq!(values.to_vec()?[..5], [112.0, 120.0, 128.0, 136.0, 112.0]);
+/// # Ok::<(), gpu_core::Error>(())
+/// ```
 #[device]
 #[inline(always)]
 pub fn all_reduce_across<A: Accumulator, const N: usize>(
