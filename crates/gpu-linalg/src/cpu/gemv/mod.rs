@@ -94,7 +94,8 @@ macro_rules! registers {
             }
 
             fn across(part: Across<'_, Self>) {
-                if part.sums.len() <= few::MOST {
+                // All rows, as the last ones of many may be few.
+                if part.layout.rows() <= few::MOST {
                     by_registers(few::Few::<$T, $V>(part));
                 } else {
                     by_registers(across::Strips::<$T, $V>(part));
@@ -271,6 +272,35 @@ mod tests {
     fn all_registers_give_the_references_bits() {
         check_registers::<f32>(|value| value, [0.5, -1.5]);
         check_registers::<f64>(|value| f64::from(value) / 3.0, [0.5, -1.5]);
+    }
+
+    /// However rows are dealt out to threads, and however few the last one has.
+    #[test]
+    fn parts_of_rows_have_the_bits_of_all() {
+        fn check<T: Lines<Sum = T> + PartialEq + core::fmt::Debug>(of: fn(f32) -> T) {
+            let (rows, columns) = (7700, 140);
+            let layout = Layout::column_major(rows, columns).expect("it is small");
+            let value = |at: usize| of((at as u32).wrapping_mul(0x9e37_79b9) as f32 / 3e9);
+            let a: Vec<T> = (0..layout.span()).map(value).collect();
+            let x: Vec<T> = (0..columns).map(|at| value(at + 77)).collect();
+            for width in [1, 2, 4, 8, 16, 32] {
+                let (groups, of_warp) = (ACROSS_THREADS as usize / width, 32 / width);
+                let by = |task: usize| {
+                    let mut sums = vec![of(0.0); rows];
+                    for (number, sums) in sums.chunks_mut(task).enumerate() {
+                        let (first, columns) = (number * task, 0..columns);
+                        T::across(Across { a: &a, layout, x: &x, columns, groups, of_warp, first, sums });
+                    }
+                    sums
+                };
+                let all = by(rows);
+                for task in [64, 256, 1024, 7699, 7650] {
+                    assert!(by(task) == all, "{task} rows, {width} lanes");
+                }
+            }
+        }
+        check::<f32>(|value| value);
+        check::<f64>(|value| f64::from(value) / 3.0);
     }
 
     #[test]
