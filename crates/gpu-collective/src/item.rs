@@ -7,6 +7,12 @@ use super::number::Number;
 use super::quad::Quads;
 
 /// An element of an array, or a pair of elements at the same index of two.
+///
+/// ```
+/// use gpu_collective::Item;
+/// assert_eq!((<f64 as Item>::BYTES, <f64 as Item>::ARRAYS), (8, 1));
+/// assert_eq!(<(f32, f32) as Item>::ARRAYS, 2);
+/// ```
 pub trait Item: Copy + Send + Sync + 'static {
     /// How a kernel reads it.
     type Source: Quads<Item = Self>;

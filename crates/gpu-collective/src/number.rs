@@ -10,6 +10,26 @@ use gpu_std::opaque;
 use super::item::Item;
 
 /// What threads and blocks hand to each other: 1 to 6 words of 32 bits, which are shuffled and published one by one.
+///
+/// ```
+/// use gpu_collective::Accumulator;
+///
+/// /// The smallest of some values, and the largest.
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// struct Extremes(f32, f32);
+///
+/// impl Accumulator for Extremes {
+///     const WORDS: u32 = 2;
+///     fn word(self, index: u32) -> u32 {
+///         if index == 0 { self.0.to_bits() } else { self.1.to_bits() }
+///     }
+///     fn from_words(word: &mut impl FnMut(u32) -> u32) -> Self {
+///         Self(f32::from_bits(word(0)), f32::from_bits(word(1)))
+///     }
+/// }
+/// let extremes = Extremes(-1.0, 2.0);
+/// assert_eq!(Extremes::from_words(&mut |index| extremes.word(index)), extremes);
+/// ```
 pub trait Accumulator: Copy + Send + Sync + 'static {
     /// How many words; at most [`MAX_WORDS`](super::MAX_WORDS).
     const WORDS: u32;
@@ -93,6 +113,12 @@ impl<A: Accumulator, B: Accumulator> Accumulator for (A, B) {
 }
 
 /// A type of elements.
+///
+/// ```
+/// use gpu_collective::{Number, Register};
+/// let sum = 200u8.extend().plus(100u8.extend());
+/// assert_eq!((u8::narrow(sum), (-128i8).magnitude()), (44, 128));
+/// ```
 pub trait Number: Element + Item {
     /// What it is computed with.
     type Register: Register;

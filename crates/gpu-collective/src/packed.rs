@@ -7,6 +7,14 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::memory::Element;
 
 /// An element of 1, 2, 4 or 8 bytes.
+///
+/// ```
+/// use gpu_collective::Packed;
+/// let mut words = [0x0403_0201, 0];
+/// 5u8.pack(&mut words, 4);
+/// assert_eq!([0, 3, 4].map(|index| u8::unpack(&words, index)), [1, 4, 5]);
+/// assert_eq!(u16::reverse([0x0002_0001]), [0x0001_0002]);
+/// ```
 pub trait Packed: Element {
     /// How many bytes.
     const BYTES: u32 = size_of::<Self>() as u32;

@@ -199,6 +199,34 @@ pub fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
 
 /// As [`load`], but as the vectors lie in memory, so that nothing waits for those of a complete, aligned tile; those
 /// of others row after row in a loop, which is less code.
+///
+/// ```
+/// use gpu_collective::vector::{Extent, Places, Room, ask};
+/// use gpu_std::prelude::*;
+///
+/// /// The sum of a lane's bytes, of up to 256: a vector of 4 in a row and lane, 2 rows.
+/// #[kernel]
+/// pub fn lane_sums(bytes: Global<u8>, sums: GlobalMut<u32>, left: u32) {
+///     let memory = shared::dynamic().array::<u32>(96);
+///     let lane = warp::lane_id();
+///     let room = Room { first: memory.offset(32 + lane), step: 32 };
+///     let extent = Extent { left, is_complete: left == 256, is_aligned: true };
+///     let places = Places::new(lane, 1, 4, 2, false);
+///     let vectors: [[u32; 1]; 2] = ask::<u8, 4, 1, 2>(bytes, places, extent, [0], memory, room);
+///     let of = |word: u32| word.to_le_bytes().iter().map(|&byte| byte as u32).sum::<u32>();
+///     sums.write(lane, of(vectors[0][0]) + of(vectors[1][0]));
+/// }
+/// # use gpu_std::launch::LaunchConfig;
+/// # let device = gpu_core::Device::simulator();
+/// # for left in [256u32, 255, 3] {
+/// #     let (bytes, mut sums) = (device.upload(&vec![1u8; left as usize])?, device.zeroed::<u32>(32)?);
+/// #     let (from, to) = (bytes.view().as_global(), sums.view_mut().as_global_mut());
+/// #     let config = LaunchConfig::linear(1, 32).shared(384);
+/// #     unsafe { lane_sums::launch(&device.default_stream(), config, from, to, left)? };
+/// assert_eq!(sums.to_vec()?.iter().sum::<u32>(), left);
+/// # }
+/// # Ok::<(), gpu_core::Error>(())
+/// ```
 #[device]
 #[inline(always)]
 pub fn ask<T: Packed, const V: usize, const N: usize, const L: usize>(

@@ -1,6 +1,6 @@
 //! Floating-point numbers of 16 bits: stored as such, computed with as `f32`.
 //!
-//! With the feature `half`, which gpu-core's feature of that name turns on, [`f16`] and [`bf16`] are the types of the
+//! With the feature `half`, which gpu-core's feature of that name turns on, `f16` and `bf16` are the types of the
 //! crate of that name on the host: its arrays are arrays of elements, its numbers are arguments of kernels. Without it
 //! they are types of this crate, so that nothing else is compiled, and so they are on the GPU, where `half` would
 //! convert in some twenty integer instructions and there is one for it. Bits and names are the same: what these types
@@ -24,7 +24,7 @@ pub use ::half::{bf16, f16};
 #[cfg(any(not(feature = "half"), target_arch = "nvptx64"))]
 pub use own::{bf16, f16};
 
-/// What kernels do with [`f16`] and [`bf16`] besides moving them, the same whichever types these are on the host: there
+/// What kernels do with `f16` and `bf16` besides moving them, the same whichever types these are on the host: there
 /// by integers, which the compiler turns into vectors, where `half` calls a function for each number.
 ///
 /// ```
