@@ -72,8 +72,8 @@ fn bad(kernel: &KernelMeta, image: &Image, why: impl Into<String>) -> Error {
     Error::BadImage { kernel: kernel.name.into(), target: target(image), why: why.into() }
 }
 
-/// The image's text, if it is the kernel's: it has an entry of its name, with parameters of its sizes, and is whole. The
-/// driver would say "named symbol not found" or "invalid PTX" and name neither, and of other parameters nothing at
+/// The image's text, if it is the kernel's: it has an entry of its name, with parameters of its sizes, and is whole.
+/// The driver would say "named symbol not found" or "invalid PTX" and name neither, and of other parameters nothing at
 /// all.
 ///
 /// # Errors

@@ -106,7 +106,8 @@ pub fn sparse_groups_narrow(
     let mut next = if first < end { read(row) } else { [((0, 0), 0); 2] };
     while row < end {
         keep_rolled();
-        // What is read of the next rows is on its way meanwhile: a warp has one tile, and waits for memory at each turn.
+        // What is read of the next rows is on its way meanwhile: a warp has one tile, and waits for memory at each
+        // turn.
         let these = next;
         next = read(row + 64);
         unroll::<2>(|line| {

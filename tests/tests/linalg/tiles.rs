@@ -383,7 +383,8 @@ macro_rules! conflict_free_kernels {
             let device = gpu_core::Device::simulator_with(config);
             let stream = device.default_stream();
             let square = device.upload(&values::<$T>(1, 64 * 64)).unwrap();
-            let (mut c, mut scratch) = (device.alloc::<$T>(64 * 64).unwrap(), exactly(&device.default_stream(), ScratchSize::new()));
+            let mut c = device.alloc::<$T>(64 * 64).unwrap();
+            let mut scratch = exactly(&stream, ScratchSize::new());
             for orders in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| [ORDERS[a], ORDERS[b], Order::RowMajor]) {
                 let [a, b, of_c] = orders.map(|order| one(layout(64, 64, order, 0)));
                 let (a, b) = (Batch::new(&square, a).unwrap(), Batch::new(&square, b).unwrap());

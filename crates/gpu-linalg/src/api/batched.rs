@@ -233,8 +233,8 @@ pub fn gemm_i8_batched(
     })
 }
 
-/// The products of matrices that start where `starts` says, of A and of B, computed where A lives, as row-major matrices
-/// without gaps, one after the other, in a buffer of its own.
+/// The products of matrices that start where `starts` says, of A and of B, computed where A lives, as row-major
+/// matrices without gaps, one after the other, in a buffer of its own.
 ///
 /// `a` and `b` say how each matrix lies, as in [`gemm_batched`], which this is on the device's default stream; a table
 /// of the starts is copied there first. Reading the buffer waits for it. Who multiplies with the same starts again

@@ -223,11 +223,12 @@ pub fn gemm_tf32_with<'a, 'b, 'c>(
     gemm_tf32_by(stream, choice, alpha, factors, beta, c.into(), *epilogue, scratch)
 }
 
-/// `activation(A · B + bias)` of factors of 16-bit floats on the tensor cores, of `f32` or of the factors' type, computed
-/// where A lives, as a row-major matrix without gaps in a buffer of its own; of batches one product after the other.
+/// `activation(A · B + bias)` of factors of 16-bit floats on the tensor cores, of `f32` or of the factors' type,
+/// computed where A lives, as a row-major matrix without gaps in a buffer of its own; of batches one product after the
+/// other.
 ///
-/// A is m × k and B k × n: a layer of a network. [`gemm_tensor_with`] on the device's default stream, with its error and
-/// its devices; reading the buffer waits for it.
+/// A is m × k and B k × n: a layer of a network. [`gemm_tensor_with`] on the device's default stream, with its error
+/// and its devices; reading the buffer waits for it.
 ///
 /// # Errors
 /// As [`gemm_tensor_with`]; [`Error::Device`] where the device's memory does not suffice.
@@ -252,8 +253,8 @@ pub fn matmul_tensor_with<'a, 'b, T: TensorElement, C: TensorOutput<T>>(
     })
 }
 
-/// `activation(A · B + bias)` of factors of `f32` that are rounded to tf32, on the tensor cores: [`gemm_tf32_with`], and
-/// otherwise as [`matmul_tensor_with`].
+/// `activation(A · B + bias)` of factors of `f32` that are rounded to tf32, on the tensor cores: [`gemm_tf32_with`],
+/// and otherwise as [`matmul_tensor_with`].
 ///
 /// # Errors
 /// As [`matmul_tensor_with`].

@@ -311,8 +311,8 @@ fn expect_systems<T: FactorElement>(
     expect_apart(&b.data_mut(), "L", &l.data())
 }
 
-/// Scratch memory of [`potrs`] and [`potrs_to`] for systems of `n` rows and right-hand sides, in the end solutions, that
-/// lie so: none where they are solved whole, else what two [`trsm`](crate::trsm) need.
+/// Scratch memory of [`potrs`] and [`potrs_to`] for systems of `n` rows and right-hand sides, in the end solutions,
+/// that lie so: none where they are solved whole, else what two [`trsm`](crate::trsm) need.
 ///
 /// # Errors
 /// [`Error::Device`] where its elements are not a `usize`.

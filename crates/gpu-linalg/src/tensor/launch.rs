@@ -323,7 +323,8 @@ pub(crate) fn pack<T: Kernels, C: gpu_core::Element>(
     let memory = target.scratch.as_global_mut();
     let [a, b] = given.map(Global::cast::<T::Bits>);
     // SAFETY: the kernel reads what is inside the factors' shapes, and writes the scratch memory, which is aligned, has
-    // room for the parts and the copies behind them (checked by the caller), and shares nothing with the factors. Memory is freed only after the work enqueued before.
+    // room for the parts and the copies behind them (checked by the caller), and shares nothing with the factors.
+    // Memory is freed only after the work enqueued before.
     unsafe { stream.launch::<T::Pack>(pack.launch, (a, b, memory.cast(), pack.packing)) }?;
     Ok([0, 1].map(|at| {
         let copy = memory.as_global().offset(pack.packing.packed_first[at]).cast();

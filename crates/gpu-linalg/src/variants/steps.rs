@@ -16,14 +16,15 @@ use crate::plan::pack::ALIGNMENT;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TensorStep {
-    /// Warps that multiply fragments in registers (`mma`), one tile after the other. Capability 8.0. With the next tiles
-    /// on their way by asynchronous copies it is [`TensorVariant::Lanes`](super::TensorVariant::Lanes).
+    /// Warps that multiply fragments in registers (`mma`), one tile after the other. Capability 8.0. With the next
+    /// tiles on their way by asynchronous copies it is [`TensorVariant::Lanes`](super::TensorVariant::Lanes).
     Fragments,
     /// Warpgroups that multiply tiles in shared memory (`wgmma`), which threads write there, one after the other.
     /// Capability 9.0.
     Tiles,
-    /// The same with tiles that the copy engine brings, the next ones meanwhile, started by a thread that multiplies, too.
-    /// Capability 9.0. With a warp of its own for copies it is [`TensorVariant::Narrow`](super::TensorVariant::Narrow).
+    /// The same with tiles that the copy engine brings, the next ones meanwhile, started by a thread that multiplies,
+    /// too. Capability 9.0. With a warp of its own for copies it is
+    /// [`TensorVariant::Narrow`](super::TensorVariant::Narrow).
     Boxes,
 }
 
@@ -47,8 +48,8 @@ impl TensorStep {
 /// `[m, n, k]`.
 ///
 /// # Errors
-/// As [`gemm`](super::gemm()); [`Error::Unaligned`] where k or n is no multiple of eight, or a matrix does not begin at a
-/// multiple of 16 bytes; [`Error::NoTensorCores`]. C is as it was then.
+/// As [`gemm`](super::gemm()); [`Error::Unaligned`] where k or n is no multiple of eight, or a matrix does not begin at
+/// a multiple of 16 bytes; [`Error::NoTensorCores`]. C is as it was then.
 ///
 /// ```
 /// use gpu_linalg::bf16;

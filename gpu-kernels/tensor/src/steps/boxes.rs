@@ -27,8 +27,8 @@ pub const STEP_BOXES_BYTES: u32 =
     SharedLayout::new().array::<bf16>(2 * STAGES * TILE).array::<u64>(STAGES).bytes();
 
 /// Blocks of [`STEP_THREADS`](crate::STEP_THREADS) threads, two warpgroups, with
-/// [`STEP_BOXES_BYTES`](crate::STEP_BOXES_BYTES), one for each tile of [`STEP_TILE`](crate::STEP_TILE)² of C. The factors
-/// come in boxes of [`boxes`](crate::boxes) for `[false, true]` and as many columns.
+/// [`STEP_BOXES_BYTES`](crate::STEP_BOXES_BYTES), one for each tile of [`STEP_TILE`](crate::STEP_TILE)² of C. The
+/// factors come in boxes of [`boxes`](crate::boxes) for `[false, true]` and as many columns.
 #[kernel(images = sm_90a, launch_bounds(256, 2))]
 pub fn tensor_step_boxes(a: TensorMap, b: TensorMap, c: GlobalMut<f32>, m: u32, n: u32, k: u32) {
     let mut memory = shared::dynamic();

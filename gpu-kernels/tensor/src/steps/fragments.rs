@@ -1,5 +1,5 @@
-//! Fragments in registers (`mma`): a warp reads 16 × 16 elements of a factor at a time from shared memory, and multiplies
-//! what it has read.
+//! Fragments in registers (`mma`): a warp reads 16 × 16 elements of a factor at a time from shared memory, and
+//! multiplies what it has read.
 //!
 //! A block has 8 warps, two above each other and four side by side, which compute 64 × 32 elements of C each. Lines in
 //! shared memory are padded by 16 bytes, so that eight of them that are read together are in different banks.
@@ -68,13 +68,13 @@ pub fn tensor_step_fragments(a: Global<bf16>, b: Global<bf16>, c: GlobalMut<f32>
     });
 }
 
-/// Adds the products of 16 elements along `k`, from `k` on, to a warp's sums: of 16 × 8 elements of C four are a lane's,
-/// and four such are side by side.
+/// Adds the products of 16 elements along `k`, from `k` on, to a warp's sums: of 16 × 8 elements of C four are a
+/// lane's, and four such are side by side.
 #[device]
 #[inline(always)]
 fn multiply(a_tile: Shared<bf16>, b_tile: Shared<bf16>, k: u32, sums: &mut [u32; 64]) {
-    // Lanes say where the lines of four matrices of 8 × 8 begin: of A two below each other, then two along `k`; of B, whose
-    // lines are turned on the way, two along `k`, then two side by side.
+    // Lanes say where the lines of four matrices of 8 × 8 begin: of A two below each other, then two along `k`; of B,
+    // whose lines are turned on the way, two along `k`, then two side by side.
     let lane = warp::lane_id();
     let (line, second, third) = (lane % 8, lane / 8 % 2 * 8, lane / 16 * 8);
     let mut of_b = [[0; 4]; 2];

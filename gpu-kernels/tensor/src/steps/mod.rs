@@ -2,8 +2,8 @@
 //!
 //! `fragments.rs` multiplies what each warp reads from shared memory into registers (`mma`). `../lanes.rs` fetches the
 //! next tiles meanwhile, by asynchronous copies. `tiles.rs` multiplies tiles where they lie in shared memory (`wgmma`).
-//! `boxes.rs` has the copy engine fetch the next ones meanwhile. `../warps.rs` leaves that to a warp of its own and goes
-//! on from tile to tile of C, `../pairs.rs` lets two blocks share what they fetch.
+//! `boxes.rs` has the copy engine fetch the next ones meanwhile. `../warps.rs` leaves that to a warp of its own and
+//! goes on from tile to tile of C, `../pairs.rs` lets two blocks share what they fetch.
 //!
 //! All of them are `C = A · B` of `bf16` with sums of `f32`, row-major without gaps: A is m × k, B is k × n. k and n
 //! are multiples of eight, so that 16 bytes of a line can be read at once, and the matrices begin at multiples of them.

@@ -2,8 +2,8 @@
 //! factor goes through registers.
 //!
 //! Lines of a tile have 128 bytes, and the pieces of 16 bytes in them are exchanged: that with number `p` of line `l`
-//! is at `p ^ l % 8`, so that those of the same columns are in different banks. The copy engine would do that by itself;
-//! here threads do.
+//! is at `p ^ l % 8`, so that those of the same columns are in different banks. The copy engine would do that by
+//! itself; here threads do.
 
 use gpu_std::barrier::fence_proxy;
 use gpu_std::half::bf16;
