@@ -202,6 +202,9 @@ impl Part {
             let (part, base) = (part.offset(first as u64), base + first as u64);
             unroll::<L>(|row| loaded[row] = part.read(32 * row as u32));
             unroll::<L>(|row| keeps[row] = selector.keep(part, base, 32 * row as u32, loaded[row]));
+            if S::READS_ITEMS {
+                keeps = through_word(keeps);
+            }
             unroll::<L>(|row| votes[row] = warp_vote_ballot(FULL, keeps[row]));
         } else {
             // Behind the end the last item once more: a condition would keep the loads apart.
@@ -273,4 +276,19 @@ impl Part {
             }
         }
     }
+}
+
+/// The same conditions, at most 32, by way of a word whose bits they are: all are known before the first is used.
+///
+/// Threads have seven registers for conditions. Without the word, the driver's assembler loads what a condition
+/// needs only after the vote on the one before, and each load's latency is waited for.
+#[device]
+#[inline(always)]
+fn through_word<const L: usize>(mut conditions: [bool; L]) -> [bool; L] {
+    const { assert!(L <= 32) };
+    let mut word = 0;
+    unroll::<L>(|at| word |= (conditions[at] as u32) << at);
+    let word = opaque(word);
+    unroll::<L>(|at| conditions[at] = word >> at & 1 == 1);
+    conditions
 }

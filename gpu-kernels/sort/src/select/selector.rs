@@ -23,6 +23,8 @@ pub trait Selector<T: Element>: Copy {
     type Taken: Element;
     /// What is written.
     type Output: Element;
+    /// Whether [`keep`](Self::keep) reads items beside the one that it is asked about.
+    const READS_ITEMS: bool;
     /// Whether `item` is kept, which is `part[at]` and the array's number `base + at`.
     fn keep(self, part: Global<T>, base: u64, at: u32, item: T) -> bool;
     /// What is taken of `item`, number `at` of its tile.
@@ -56,6 +58,7 @@ pub struct Flags(
 
 impl<T: Element> Selector<T> for Flags {
     takes_items!(T);
+    const READS_ITEMS: bool = false;
     #[inline(always)]
     fn keep(self, _: Global<T>, base: u64, at: u32, _: T) -> bool {
         self.0.offset(base).read(at) != 0
@@ -68,6 +71,7 @@ pub struct Unique;
 
 impl<T: Element> Selector<T> for Unique {
     takes_items!(T);
+    const READS_ITEMS: bool = true;
     #[inline(always)]
     fn keep(self, part: Global<T>, base: u64, at: u32, item: T) -> bool {
         // Of the first item the one before is itself.
@@ -84,6 +88,7 @@ pub struct Starts;
 impl<T: Element> Selector<T> for Starts {
     type Taken = u16;
     type Output = u64;
+    const READS_ITEMS: bool = true;
     #[inline(always)]
     fn keep(self, part: Global<T>, base: u64, at: u32, item: T) -> bool {
         Unique.keep(part, base, at, item)
@@ -129,6 +134,7 @@ impl<P> Copy for By<P> {}
 
 impl<P: Predicate> Selector<P::Item> for By<P> {
     takes_items!(P::Item);
+    const READS_ITEMS: bool = false;
     #[inline(always)]
     fn keep(self, _: Global<P::Item>, _: u64, _: u32, item: P::Item) -> bool {
         P::keep(item)
