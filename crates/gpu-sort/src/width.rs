@@ -26,24 +26,21 @@ pub(crate) unsafe trait Width: Element {
     >;
     /// Items, their number, what is selected, how many that is, scratch memory.
     type Unique: Kernel<Arguments = (Global<Self>, u64, GlobalMut<Self>, GlobalMut<u64>, GlobalMut<u64>)>;
-    /// Items, their number, where runs start, how many there are, scratch memory.
-    type Starts: Kernel<Arguments = (Global<Self>, u64, GlobalMut<u64>, GlobalMut<u64>, GlobalMut<u64>)>;
-    /// Items, their number, where runs start, how many there are, the runs' items, their lengths.
-    type Describe: Kernel<
-        Arguments = (Global<Self>, u64, Global<u64>, Global<u64>, GlobalMut<Self>, GlobalMut<u64>),
+    /// Items, their number, the runs' items, where runs start, how many there are, scratch memory.
+    type Starts: Kernel<
+        Arguments = (Global<Self>, u64, GlobalMut<Self>, GlobalMut<u64>, GlobalMut<u64>, GlobalMut<u64>),
     >;
     /// Values, places, values at these places, their number.
     type Gather: Kernel<Arguments = (Global<Self>, Global<u32>, GlobalMut<Self>, u64)>;
 }
 
 macro_rules! widths {
-    ($($t:ty, $l:literal, $blocks:literal: $flagged:ident, $unique:ident, $starts:ident, $describe:ident, $gather:ident;)*) => { $(
+    ($($t:ty, $l:literal, $blocks:literal: $flagged:ident, $unique:ident, $starts:ident, $gather:ident;)*) => { $(
         // SAFETY: the table names the kernels of the type.
         unsafe impl Width for $t {
             type Flagged = select::$flagged;
             type Unique = select::$unique;
             type Starts = select::$starts;
-            type Describe = select::$describe;
             type Gather = select::$gather;
         }
     )* };

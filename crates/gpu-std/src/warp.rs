@@ -74,7 +74,7 @@ impl ReduceOp {
     }
 }
 
-/// A value that lanes can shuffle: one word, or two for 64 bits.
+/// A value that lanes can shuffle: a word for up to 32 bits, two for 64, four for 128.
 pub trait WarpShuffleValue: Element {
     /// Shuffles it word by word; the flag says whether the source lane was inside the segment.
     #[doc(hidden)]
@@ -104,6 +104,10 @@ macro_rules! shuffle_values {
     )* };
 }
 shuffle_values! {
+    u8: |v| v as u32, |v| v as u8;
+    i8: |v| v as u32, |v| v as i8;
+    u16: |v| v as u32, |v| v as u16;
+    i16: |v| v as u32, |v| v as i16;
     u32: |v| v, |v| v;
     i32: |v| v as u32, |v| v as i32;
     f32: f32::to_bits, f32::from_bits;
@@ -135,6 +139,23 @@ shuffle_values_64! {
     u64: |v| v, |v| v;
     i64: |v| v as u64, |v| v as i64;
     f64: f64::to_bits, f64::from_bits;
+}
+
+impl WarpShuffleValue for u128 {
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn shuffle_valid(self, mode: ShuffleMode, mask: u32, operand: u32, width: u32) -> (Self, bool) {
+        let (low, valid) = (self as u64).shuffle_valid(mode, mask, operand, width);
+        let high = ((self >> 64) as u64).shuffle(mode, mask, operand, width);
+        (u128::from(high) << 64 | u128::from(low), valid)
+    }
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn shuffle(self, mode: ShuffleMode, mask: u32, operand: u32, width: u32) -> Self {
+        let low = (self as u64).shuffle(mode, mask, operand, width);
+        let high = ((self >> 64) as u64).shuffle(mode, mask, operand, width);
+        u128::from(high) << 64 | u128::from(low)
+    }
 }
 
 macro_rules! shuffles {

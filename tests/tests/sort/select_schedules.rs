@@ -47,7 +47,7 @@ fn check(seed: u64, len: usize) {
     unsafe {
         small_select::launch(
             &stream,
-            LaunchConfig::linear(blocks, SHAPE.threads()).shared(SHAPE.shared_bytes()),
+            LaunchConfig::linear(blocks, SHAPE.threads()).shared(SHAPE.shared_bytes(false)),
             on_device.view().as_global(),
             len as u64,
             of_items.view().as_global(),

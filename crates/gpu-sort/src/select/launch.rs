@@ -138,8 +138,8 @@ impl<T: Element> LaunchRule<T> for Unlike {
     }
 }
 
-/// Enqueues the run-length encoding of at least one item: where runs start, then what they are. Everything has been
-/// checked, as for [`select`], and `words` are the plan's.
+/// Enqueues the run-length encoding of at least one item: its runs, then their lengths. Everything has been checked, as
+/// for [`select`], and `words` are the plan's.
 pub(super) fn encode<T: Element>(
     stream: &Stream,
     items: View<'_, T>,
@@ -147,23 +147,22 @@ pub(super) fn encode<T: Element>(
     plan: SelectPlan,
     words: GlobalMut<u64>,
 ) -> Result<(), Error> {
-    let (len, config) = (items.len() as u64, plan.launch(stream.device()));
+    let (len, config) = (items.len() as u64, plan.launch_with_numbers(stream.device()));
     let (starts, count) = (runs.starts.as_global_mut(), runs.count.as_global_mut());
-    let blocks = len.div_ceil(u64::from(kernels::DESCRIBE_THREADS));
-    let blocks = stream.device().blocks_for(kernels::DESCRIBE_BLOCKS, blocks);
-    let describe = LaunchConfig::linear(blocks, kernels::DESCRIBE_THREADS);
+    let blocks = len.div_ceil(u64::from(kernels::LENGTHS_THREADS));
+    let blocks = stream.device().blocks_for(kernels::LENGTHS_BLOCKS, blocks);
+    let of_lengths = LaunchConfig::linear(blocks, kernels::LENGTHS_THREADS);
     // SAFETY: the kernels read the items, write outputs that have room for as many runs and are borrowed exclusively,
     // and use words of the plan's number, zero at first, on this stream only; the second reads what the
     // first has written. Buffers are freed only after the work enqueued before.
     unsafe {
         by_width!(T as W => {
-            let arguments = (items.untyped(), len, starts, count, words);
-            stream.launch::<<W as Width>::Starts>(config, arguments)?;
-            let (starts, count) = (starts.as_global(), count.as_global());
-            let arguments = (items.untyped(), len, starts, count, runs.values.untyped(), runs.lengths);
-            stream.launch::<<W as Width>::Describe>(describe, arguments)
-        })
-    }?;
+            let arguments = (items.untyped(), len, runs.values.untyped(), starts, count, words);
+            stream.launch::<<W as Width>::Starts>(config, arguments)
+        })?;
+        let arguments = (starts.as_global(), count.as_global(), len, runs.lengths);
+        stream.launch::<kernels::run_lengths>(of_lengths, arguments)?;
+    }
     Ok(())
 }
 

@@ -43,7 +43,12 @@ impl SelectPlan {
     /// Grid, block and shared memory on a device; for at least one item.
     pub fn launch(self, device: &Device) -> LaunchConfig {
         LaunchConfig::linear(device.blocks_for(BLOCKS, self.tiles), self.shape.threads())
-            .shared(self.shape.shared_bytes())
+            .shared(self.shape.shared_bytes(false))
+    }
+
+    /// The same where the numbers of selected items are wanted, too.
+    pub(super) fn launch_with_numbers(self, device: &Device) -> LaunchConfig {
+        self.launch(device).shared(self.shape.shared_bytes(true))
     }
 }
 
@@ -56,7 +61,7 @@ mod tests {
         let device = Device::simulator();
         for bytes in [1, 2, 4, 8, 16] {
             let plan = SelectPlan::new(1_000_000, bytes).unwrap();
-            assert!(plan.launch(&device).shared_bytes <= 48 << 10, "{bytes}");
+            assert!(plan.launch_with_numbers(&device).shared_bytes <= 48 << 10, "{bytes}");
             let tile = plan.shape.tile() as usize;
             assert_eq!(SelectPlan::new(tile, bytes).unwrap().tiles, 1);
             assert_eq!(SelectPlan::new(tile + 1, bytes).unwrap().tiles, 2);

@@ -27,22 +27,22 @@ pub fn select_if<P: Predicate, const L: usize, const W: usize>(
 
 /// The kernels that move elements, whatever they mean: calls the macro `$with` with, for each width, the items of a thread,
 /// the blocks of a multiprocessor, and the kernels that select by flags, that select what differs from the item before,
-/// that find runs, that describe them, and that gather.
+/// that do so with its number, and that gather.
 #[macro_export]
 macro_rules! width_instances {
     ($with:ident) => {
         $with! {
-            u8, 12, 3: select_flagged_b8, select_unique_b8, select_starts_b8, describe_runs_b8, sort_gather_b8;
-            u16, 12, 4: select_flagged_b16, select_unique_b16, select_starts_b16, describe_runs_b16, sort_gather_b16;
-            u32, 12, 4: select_flagged_b32, select_unique_b32, select_starts_b32, describe_runs_b32, sort_gather_b32;
-            u64, 8, 3: select_flagged_b64, select_unique_b64, select_starts_b64, describe_runs_b64, sort_gather_b64;
-            u128, 5, 3: select_flagged_b128, select_unique_b128, select_starts_b128, describe_runs_b128, sort_gather_b128;
+            u8, 12, 3: select_flagged_b8, select_unique_b8, select_starts_b8, sort_gather_b8;
+            u16, 12, 4: select_flagged_b16, select_unique_b16, select_starts_b16, sort_gather_b16;
+            u32, 12, 4: select_flagged_b32, select_unique_b32, select_starts_b32, sort_gather_b32;
+            u64, 8, 3: select_flagged_b64, select_unique_b64, select_starts_b64, sort_gather_b64;
+            u128, 5, 3: select_flagged_b128, select_unique_b128, select_starts_b128, sort_gather_b128;
         }
     };
 }
 
 macro_rules! kernels {
-    ($($t:ty, $l:literal, $blocks:literal: $flagged:ident, $unique:ident, $starts:ident, $describe:ident, $gather:ident;)*) => { $(
+    ($($t:ty, $l:literal, $blocks:literal: $flagged:ident, $unique:ident, $starts:ident, $gather:ident;)*) => { $(
         /// Selects items by flags, as [`select`] says.
         #[kernel(images = sm_75, launch_bounds(256, $blocks))]
         pub fn $flagged(
@@ -73,30 +73,18 @@ macro_rules! kernels {
             select::<$t, Unique, $l, WARPS>(items, len, Unique, kept, words);
         }
 
-        /// Finds where runs of equal items start, as [`select`] says.
+        /// Selects items that differ from the one before, and their numbers, as [`select`] says.
         #[kernel(images = sm_75, launch_bounds(256, $blocks))]
         pub fn $starts(
             items: Global<$t>,
             len: u64,
+            selected: GlobalMut<$t>,
             starts: GlobalMut<u64>,
             count: GlobalMut<u64>,
             words: GlobalMut<u64>,
         ) {
-            let kept = Kept { selected: starts, rejected: starts, partition: false, count };
-            select::<$t, Starts, $l, WARPS>(items, len, Starts, kept, words);
-        }
-
-        /// Writes the items and the lengths of runs, as [`describe`] says.
-        #[kernel(images = sm_75, launch_bounds(256))]
-        pub fn $describe(
-            items: Global<$t>,
-            len: u64,
-            starts: Global<u64>,
-            count: Global<u64>,
-            values: GlobalMut<$t>,
-            lengths: GlobalMut<u64>,
-        ) {
-            describe(items, len, starts, count, values, lengths);
+            let kept = Kept { selected, rejected: selected, partition: false, count };
+            select::<$t, Starts, $l, WARPS>(items, len, Starts(starts), kept, words);
         }
 
         /// Values in the order of an index: [`gather`].

@@ -5,7 +5,8 @@
 //! many are kept before it. Meanwhile it has put the kept ones side by side in shared memory, from where they go to
 //! memory, neighbours to neighbours, and reads its next tile. The items that are not kept can go to an array of their own the same way.
 //!
-//! Runs of equal items are found by it too: instead of the first item of each, its number goes to memory (`runs.rs`).
+//! Runs of equal items are found by it too: with the first item of each its number goes to memory, and from these numbers
+//! come the lengths (`runs.rs`).
 //!
 //! Items are moved as bits of 1, 2, 4, 8 or 16 bytes.
 
@@ -14,8 +15,8 @@ mod runs;
 mod selector;
 
 pub use kernels::*;
-pub use runs::{DESCRIBE_BLOCKS, DESCRIBE_THREADS, describe};
-pub use selector::{Flags, Kept, Predicate, Selector, Starts, Unique};
+pub use runs::*;
+pub use selector::{Flags, Kept, Predicate, Rows, Selector, Starts, Unique};
 
 use gpu_collective::Accumulator;
 pub use gpu_collective::grid::{HEADER_WORDS, MAX_TILES};
@@ -78,19 +79,19 @@ impl Shape {
         scratch_words(tiles, <u64 as Accumulator>::WORDS)
     }
 
-    /// Bytes of dynamic shared memory of a block, which has room for an item or its number in the tile.
-    pub const fn shared_bytes(self) -> u32 {
-        // Mutants: they may be equal.
-        let taken = if self.item_bytes < 2 { 2 } else { self.item_bytes };
+    /// Bytes of dynamic shared memory of a block, which has room for two tiles; `numbers` says whether also for the items'
+    /// places in them.
+    pub const fn shared_bytes(self, numbers: bool) -> u32 {
         Pass::layout(SharedLayout::new(), <u64 as Accumulator>::WORDS)
             .array::<u32>(self.warps)
-            .array::<u8>(2 * self.tile() * taken)
+            .array::<u8>(2 * self.tile() * self.item_bytes)
+            .array::<u16>(if numbers { 2 * self.tile() } else { 0 })
             .bytes()
     }
 }
 
-/// Writes what `selector` takes of the items that it keeps to `kept.selected`, how many there are to `kept.count`,
-/// and where it asks for it what it takes of the others to `kept.rejected`.
+/// Writes the items that `selector` keeps to `kept.selected`, how many there are to `kept.count`, where it asks for it
+/// their numbers, and where `kept` asks for it the others to `kept.rejected`.
 ///
 /// `L` items a thread, `W` warps: what [`Shape`] says. `words` has the shape's scratch words, all zero. Launch at
 /// most as many blocks as there are tiles.
@@ -100,7 +101,7 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
     items: Global<T>,
     len: u64,
     selector: S,
-    kept: Kept<S::Output>,
+    kept: Kept<T>,
     words: GlobalMut<u64>,
 ) {
     // Mutants: there are more.
@@ -117,7 +118,8 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
         kept,
         warp_counts: memory.array(W as u32),
         // Two tiles: one is read while the other waits for what is kept before it.
-        rooms: memory.array(0),
+        rooms: memory.array(2 * tile_len),
+        places: memory.array(if selector.numbers().is_some() { 2 * tile_len } else { 0 }),
     };
     single_pass::<Counts, _>(pass, 0, (), &work);
 }
@@ -127,17 +129,26 @@ struct Work<T: Element, S: Selector<T>, const L: usize, const W: usize> {
     items: Global<T>,
     len: u64,
     selector: S,
-    kept: Kept<S::Output>,
+    kept: Kept<T>,
     warp_counts: Shared<u32>,
-    rooms: Shared<S::Taken>,
+    rooms: Shared<T>,
+    /// The items' places in their tiles, if their numbers are wanted.
+    places: Shared<u16>,
 }
 
 impl<T: Element, S: Selector<T>, const L: usize, const W: usize> Work<T, S, L, W> {
     const TILE: u32 = 32 * (W * L) as u32;
 
     #[inline(always)]
-    fn part(&self, tile: u32) -> Part {
-        Part { tile, tile_len: Self::TILE, len: self.len, partition: self.kept.partition }
+    fn part(&self, tile: u32, room: u32) -> Part<T> {
+        Part {
+            tile,
+            tile_len: Self::TILE,
+            len: self.len,
+            partition: self.kept.partition,
+            room: self.rooms.offset(room * Self::TILE),
+            places: self.places.offset(room * Self::TILE),
+        }
     }
 }
 
@@ -147,29 +158,31 @@ impl<T: Element, S: Selector<T>, const L: usize, const W: usize> TileWork<Counts
     #[device]
     #[inline(always)]
     fn read(&self, tile: u32, room: u32, publish: impl FnOnce(u64)) {
-        let room = self.rooms.offset(room * Self::TILE);
-        let total = self.part(tile).read::<T, S, L, W>(self.items, self.selector, room, self.warp_counts);
+        let total = self.part(tile, room).read::<S, L, W>(self.items, self.selector, self.warp_counts);
         publish(total as u64);
     }
 
     #[device]
     #[inline(always)]
     fn write(&self, tile: u32, room: u32, around: Prefix<u64>, (): ()) {
-        let room = self.rooms.offset(room * Self::TILE);
-        self.part(tile).write::<T, S, W>(self.selector, room, around, self.kept);
+        self.part(tile, room).write::<S, W>(self.selector, around, self.kept);
     }
 }
 
 /// A tile's items.
 #[derive(Clone, Copy)]
-struct Part {
+struct Part<T: Element> {
     tile: u32,
     tile_len: u32,
     len: u64,
     partition: bool,
+    /// Where they wait side by side.
+    room: Shared<T>,
+    /// The same for their places, if they are wanted.
+    places: Shared<u16>,
 }
 
-impl Part {
+impl<T: Element> Part<T> {
     fn base(self) -> u64 {
         self.tile as u64 * self.tile_len as u64
     }
@@ -178,43 +191,33 @@ impl Part {
         (self.len - self.base()).min(self.tile_len as u64) as u32
     }
 
-    /// Puts what is taken of the items that are kept side by side into `room`, the others behind them; returns how
-    /// many are kept. One barrier.
+    /// Puts the items that are kept side by side into the room, the others behind them; returns how many are kept. One
+    /// barrier.
     #[device]
     #[inline(always)]
-    fn read<T: Element, S: Selector<T>, const L: usize, const W: usize>(
+    fn read<S: Selector<T>, const L: usize, const W: usize>(
         self,
         items: Global<T>,
         selector: S,
-        room: Shared<S::Taken>,
         warp_counts: Shared<u32>,
     ) -> u32 {
         // Opaque: the compiler would keep all addresses of the thread from tile to tile.
         let (thread, lane) = (opaque(thread_idx_x()), warp::lane_id());
-        let (base, left) = (self.base(), self.left());
+        let left = self.left();
         let first = thread / 32 * 32 * L as u32 + lane;
-        let part = items.offset(base);
+        let rows = Rows { base: self.base(), first, left };
         let mut loaded = [T::default(); L];
-        let mut keeps = [false; L];
         let mut votes = [0; L];
         if left == self.tile_len {
-            // From the thread's first item on, so that the others are at constant distances: one address for all.
-            let (part, base) = (part.offset(first as u64), base + first as u64);
-            unroll::<L>(|row| loaded[row] = part.read(32 * row as u32));
-            unroll::<L>(|row| keeps[row] = selector.keep(part, base, 32 * row as u32, loaded[row]));
-            if S::READS_ITEMS {
-                keeps = through_word(keeps);
-            }
+            unroll::<L>(|row| loaded[row] = rows.read::<T, true>(items, row));
+            let keeps = selector.keeps::<L, true>(items, rows, loaded);
             unroll::<L>(|row| votes[row] = warp_vote_ballot(FULL, keeps[row]));
         } else {
-            // Behind the end the last item once more: a condition would keep the loads apart.
+            unroll::<L>(|row| loaded[row] = rows.read::<T, false>(items, row));
+            let keeps = selector.keeps::<L, false>(items, rows, loaded);
             unroll::<L>(|row| {
-                let at = first + 32 * row as u32;
-                let place = at.min(left - 1);
-                loaded[row] = part.read(place);
-                keeps[row] = selector.keep(part, base, place, loaded[row]) && at < left;
+                votes[row] = warp_vote_ballot(FULL, keeps[row] && first + 32 * (row as u32) < left)
             });
-            unroll::<L>(|row| votes[row] = warp_vote_ballot(FULL, keeps[row]));
         }
         let mut count = 0;
         unroll::<L>(|row| count += votes[row].count_ones());
@@ -238,23 +241,20 @@ impl Part {
             let to = if is_kept { rank } else { total + at - rank };
             // Mutants: one more goes behind all that count, where there is room as long as one is missing.
             if is_kept || at < others {
-                room.write(to, selector.take(at, loaded[row]));
+                self.room.write(to, loaded[row]);
+                if selector.numbers().is_some() {
+                    self.places.write(to, at as u16);
+                }
             }
             before += votes[row].count_ones();
         });
         total
     }
 
-    /// Writes what [`Part::read`] put into `room`; a barrier has to be between.
+    /// Writes what [`Part::read`] put into the room; a barrier has to be between.
     #[device]
     #[inline(always)]
-    fn write<T: Element, S: Selector<T>, const W: usize>(
-        self,
-        selector: S,
-        room: Shared<S::Taken>,
-        around: Prefix<u64>,
-        kept: Kept<S::Output>,
-    ) {
+    fn write<S: Selector<T>, const W: usize>(self, selector: S, around: Prefix<u64>, kept: Kept<T>) {
         let thread = thread_idx_x();
         let base = self.base();
         let total = (around.with - around.before) as u32;
@@ -264,31 +264,19 @@ impl Part {
         let selected = kept.selected.offset(around.before);
         let mut at = thread;
         while at < total {
-            selected.write(at, selector.output(base, room.read(at)));
+            selected.write(at, self.room.read(at));
+            if let Some(numbers) = selector.numbers() {
+                numbers.offset(around.before).write(at, base + self.places.read(at) as u64);
+            }
             at += 32 * W as u32;
         }
         if self.partition {
             let rejected = kept.rejected.offset(base - around.before);
             let mut at = thread;
             while at < self.left() - total {
-                rejected.write(at, selector.output(base, room.read(total + at)));
+                rejected.write(at, self.room.read(total + at));
                 at += 32 * W as u32;
             }
         }
     }
-}
-
-/// The same conditions, at most 32, by way of a word whose bits they are: all are known before the first is used.
-///
-/// Threads have seven registers for conditions. Without the word, the driver's assembler loads what a condition
-/// needs only after the vote on the one before, and each load's latency is waited for.
-#[device]
-#[inline(always)]
-fn through_word<const L: usize>(mut conditions: [bool; L]) -> [bool; L] {
-    const { assert!(L <= 32) };
-    let mut word = 0;
-    unroll::<L>(|at| word |= (conditions[at] as u32) << at);
-    let word = opaque(word);
-    unroll::<L>(|at| conditions[at] = word >> at & 1 == 1);
-    conditions
 }

@@ -3,6 +3,8 @@
 use core::marker::PhantomData;
 
 use gpu_std::memory::{Element, Global, GlobalMut};
+use gpu_std::unroll;
+use gpu_std::warp::{self, FULL, WarpShuffleValue, shuffle_idx};
 
 /// Where items go.
 #[derive(Clone, Copy)]
@@ -17,36 +19,69 @@ pub struct Kept<T: Element> {
     pub count: GlobalMut<u64>,
 }
 
-/// A rule that says which items are kept, and what of them.
-pub trait Selector<T: Element>: Copy {
-    /// What is taken of an item into shared memory.
-    type Taken: Element;
-    /// What is written.
-    type Output: Element;
-    /// Whether [`keep`](Self::keep) reads items beside the one that it is asked about.
-    const READS_ITEMS: bool;
-    /// Whether `item` is kept, which is `part[at]` and the array's number `base + at`.
-    fn keep(self, part: Global<T>, base: u64, at: u32, item: T) -> bool;
-    /// What is taken of `item`, number `at` of its tile.
-    fn take(self, at: u32, item: T) -> Self::Taken;
-    /// What is written of it; its tile starts at `base`.
-    fn output(self, base: u64, taken: Self::Taken) -> Self::Output;
+/// The items of a thread: those at its place and 32, 64 and so on behind it.
+///
+/// In a tile that is full (`WHOLE`) they are all there. Else the tile's last item stands for those that are not.
+#[derive(Clone, Copy)]
+pub struct Rows {
+    /// The number of the tile's first item.
+    pub base: u64,
+    /// The thread's place in the tile.
+    pub first: u32,
+    /// The tile's items.
+    pub left: u32,
 }
 
-/// The item itself is taken and written.
-macro_rules! takes_items {
-    ($t:ty) => {
-        type Taken = $t;
-        type Output = $t;
-        #[inline(always)]
-        fn take(self, _: u32, item: $t) -> $t {
-            item
+impl Rows {
+    /// What belongs to the thread's item `row`, of an array that has an element for each item.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn read<E: Element, const WHOLE: bool>(self, array: Global<E>, row: usize) -> E {
+        let behind = 32 * row as u32;
+        if WHOLE {
+            // From the thread's first item on, so that the others are at constant distances: one address for all.
+            array.offset(self.base + self.first as u64).read(behind)
+        } else {
+            // A condition would keep the loads apart.
+            array.offset(self.base).read((self.first + behind).min(self.left - 1))
         }
-        #[inline(always)]
-        fn output(self, _: u64, taken: $t) -> $t {
-            taken
-        }
-    };
+    }
+
+    /// The item before each of `items`, which are the thread's; of the array's first item, itself.
+    ///
+    /// Neighbours have it, but for that before the warp's first.
+    #[inline(always)]
+    fn before<T: WarpShuffleValue, const L: usize>(self, array: Global<T>, items: [T; L]) -> [T; L] {
+        let lane = warp::lane_id();
+        let of_warp = self.base + (self.first - lane).min(self.left - 1) as u64;
+        let mut of_first_lane = array.offset(of_warp - (of_warp > 0) as u64).read(0);
+        let mut before = items;
+        unroll::<L>(|row| {
+            let of_others = shuffle_idx(FULL, items[row], (lane + 31) % 32);
+            before[row] = if lane == 0 { of_first_lane } else { of_others };
+            // In lane 0 that is the last item of the row.
+            of_first_lane = of_others;
+        });
+        before
+    }
+}
+
+/// A rule that says which items are kept, and what of them.
+pub trait Selector<T: Element>: Copy {
+    /// Whether it keeps each of a thread's `items`, which are those of `array` that `rows` says; of items that are not
+    /// there, anything. For whole warps.
+    fn keeps<const L: usize, const WHOLE: bool>(
+        self,
+        array: Global<T>,
+        rows: Rows,
+        items: [T; L],
+    ) -> [bool; L];
+
+    /// Where the numbers of kept items go, if they are wanted.
+    #[inline(always)]
+    fn numbers(self) -> Option<GlobalMut<u64>> {
+        None
+    }
 }
 
 /// Items whose flag is not zero.
@@ -57,11 +92,11 @@ pub struct Flags(
 );
 
 impl<T: Element> Selector<T> for Flags {
-    takes_items!(T);
-    const READS_ITEMS: bool = false;
     #[inline(always)]
-    fn keep(self, _: Global<T>, base: u64, at: u32, _: T) -> bool {
-        self.0.offset(base).read(at) != 0
+    fn keeps<const L: usize, const WHOLE: bool>(self, _: Global<T>, rows: Rows, _: [T; L]) -> [bool; L] {
+        let mut keeps = [false; L];
+        unroll::<L>(|row| keeps[row] = rows.read::<u8, WHOLE>(self.0, row) != 0);
+        keeps
     }
 }
 
@@ -69,37 +104,43 @@ impl<T: Element> Selector<T> for Flags {
 #[derive(Clone, Copy)]
 pub struct Unique;
 
-impl<T: Element> Selector<T> for Unique {
-    takes_items!(T);
-    const READS_ITEMS: bool = true;
+impl<T: WarpShuffleValue + PartialEq> Selector<T> for Unique {
     #[inline(always)]
-    fn keep(self, part: Global<T>, base: u64, at: u32, item: T) -> bool {
-        // Of the first item the one before is itself.
-        let is_first = at == 0 && base == 0;
-        let before = part.offset((at as u64).wrapping_sub(!is_first as u64)).read(0);
-        is_first || before != item
+    fn keeps<const L: usize, const WHOLE: bool>(
+        self,
+        array: Global<T>,
+        rows: Rows,
+        items: [T; L],
+    ) -> [bool; L] {
+        let before = rows.before(array, items);
+        let mut keeps = [false; L];
+        unroll::<L>(|row| keeps[row] = before[row] != items[row]);
+        keeps[0] |= rows.base + rows.first as u64 == 0;
+        keeps
     }
 }
 
-/// The numbers of the items that [`Unique`] keeps: where runs of equal items start.
+/// The same, with their numbers: where runs of equal items start.
 #[derive(Clone, Copy)]
-pub struct Starts;
+pub struct Starts(
+    /// Where the numbers go.
+    pub GlobalMut<u64>,
+);
 
-impl<T: Element> Selector<T> for Starts {
-    type Taken = u16;
-    type Output = u64;
-    const READS_ITEMS: bool = true;
+impl<T: WarpShuffleValue + PartialEq> Selector<T> for Starts {
     #[inline(always)]
-    fn keep(self, part: Global<T>, base: u64, at: u32, item: T) -> bool {
-        Unique.keep(part, base, at, item)
+    fn keeps<const L: usize, const WHOLE: bool>(
+        self,
+        array: Global<T>,
+        rows: Rows,
+        items: [T; L],
+    ) -> [bool; L] {
+        Unique.keeps::<L, WHOLE>(array, rows, items)
     }
+
     #[inline(always)]
-    fn take(self, at: u32, _: T) -> u16 {
-        at as u16
-    }
-    #[inline(always)]
-    fn output(self, base: u64, taken: u16) -> u64 {
-        base + taken as u64
+    fn numbers(self) -> Option<GlobalMut<u64>> {
+        Some(self.0)
     }
 }
 
@@ -133,10 +174,15 @@ impl<P> Clone for By<P> {
 impl<P> Copy for By<P> {}
 
 impl<P: Predicate> Selector<P::Item> for By<P> {
-    takes_items!(P::Item);
-    const READS_ITEMS: bool = false;
     #[inline(always)]
-    fn keep(self, _: Global<P::Item>, _: u64, _: u32, item: P::Item) -> bool {
-        P::keep(item)
+    fn keeps<const L: usize, const WHOLE: bool>(
+        self,
+        _: Global<P::Item>,
+        _: Rows,
+        items: [P::Item; L],
+    ) -> [bool; L] {
+        let mut keeps = [false; L];
+        unroll::<L>(|row| keeps[row] = P::keep(items[row]));
+        keeps
     }
 }
