@@ -1,6 +1,7 @@
 //! Grids of cells: planes and volumes without gaps.
 
-use crate::error::{Error, Result};
+use crate::checks;
+use crate::error::Result;
 
 /// What no grid can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,7 +51,7 @@ impl Grid {
     /// A plane.
     ///
     /// # Errors
-    /// [`Invalid::Empty`], [`Error::ExtentTooLarge`], [`Invalid::TooLarge`].
+    /// [`Invalid::Empty`], [`Error::ExtentTooLarge`](crate::Error::ExtentTooLarge), [`Invalid::TooLarge`].
     pub fn plane(rows: usize, columns: usize) -> Result<Self> {
         Self { extents: [1, rows, columns], dimensions: 2 }.checked()
     }
@@ -58,7 +59,7 @@ impl Grid {
     /// A volume.
     ///
     /// # Errors
-    /// [`Invalid::Empty`], [`Error::ExtentTooLarge`], [`Invalid::TooLarge`].
+    /// [`Invalid::Empty`], [`Error::ExtentTooLarge`](crate::Error::ExtentTooLarge), [`Invalid::TooLarge`].
     pub fn volume(planes: usize, rows: usize, columns: usize) -> Result<Self> {
         Self { extents: [planes, rows, columns], dimensions: 3 }.checked()
     }
@@ -73,9 +74,7 @@ impl Grid {
             ("the rows of a grid", rows),
             ("the columns of a grid", columns),
         ] {
-            if actual > LIMIT {
-                return Err(Error::ExtentTooLarge { what, actual, limit: LIMIT });
-            }
+            checks::extent(what, actual, LIMIT)?;
         }
         match planes.checked_mul(rows).and_then(|rows| rows.checked_mul(columns)) {
             Some(_) => Ok(self),
@@ -131,6 +130,7 @@ impl Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
 
     #[test]
     fn what_cannot_be_a_grid_is_refused() {

@@ -10,9 +10,10 @@
 //! ```
 
 use crate::buffer::Buffer;
+use crate::checks;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::matrix::{accessors, expect_span};
+use crate::matrix::accessors;
 use crate::view::{View, ViewMut};
 
 /// What no image can be.
@@ -107,7 +108,7 @@ impl ImageLayout {
             let limit = LIMIT / channels.min(LIMIT);
             return Err(Error::ExtentTooLarge { what: "the width of an image", actual: width, limit });
         };
-        expect_at_most("the height of an image", height)?;
+        checks::extent("the height of an image", height, LIMIT)?;
         Self { width, height, channels, pitch, count: 1, stride: 0 }.checked()
     }
 
@@ -139,7 +140,7 @@ impl ImageLayout {
     /// # Errors
     /// [`Invalid::BatchStride`] where that is less than one spans; [`Error::ExtentTooLarge`], [`Invalid::TooLarge`].
     pub fn with_batch(self, count: usize, stride: usize) -> Result<Self> {
-        expect_at_most("the number of images", count)?;
+        checks::extent("the number of images", count, LIMIT)?;
         Self { count, stride, ..self }.checked()
     }
 
@@ -208,10 +209,6 @@ impl ImageLayout {
     }
 }
 
-fn expect_at_most(what: &'static str, actual: usize) -> Result<()> {
-    if actual > LIMIT { Err(Error::ExtentTooLarge { what, actual, limit: LIMIT }) } else { Ok(()) }
-}
-
 /// An image, or a batch of them, in the memory of a device, to read. What lies in its gaps is never read.
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'a, T: Element> {
@@ -226,7 +223,7 @@ impl<'a, T: Element> Image<'a, T> {
     /// [`Error::Length`] where `data` is shorter than the image.
     pub fn new(data: impl Into<View<'a, T>>, layout: ImageLayout) -> Result<Self> {
         let data = data.into();
-        expect_span("an image", layout.span(), data.len())?;
+        checks::span("an image", layout.span(), data.len())?;
         Ok(Self { data, layout })
     }
 }
@@ -245,7 +242,7 @@ impl<'a, T: Element> ImageMut<'a, T> {
     /// [`Error::Length`] where `data` is shorter than the image.
     pub fn new(data: impl Into<ViewMut<'a, T>>, layout: ImageLayout) -> Result<Self> {
         let data = data.into();
-        expect_span("an image", layout.span(), data.len())?;
+        checks::span("an image", layout.span(), data.len())?;
         Ok(Self { data, layout })
     }
 }

@@ -4,6 +4,7 @@
 mod backend;
 mod buffer;
 mod capability;
+pub mod checks;
 pub mod cores;
 mod cpu;
 #[cfg(feature = "cuda")]

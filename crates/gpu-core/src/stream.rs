@@ -5,6 +5,7 @@ use core::mem::size_of;
 use std::sync::Arc;
 
 use crate::backend::Queue;
+use crate::checks;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -18,19 +19,19 @@ use gpu_std::tensor_map::{Tensor, TensorMap, Unfit};
 /// # Order
 /// What is enqueued on one stream runs in the order of the calls. Work on one stream that uses memory of a buffer which
 /// another stream has written, or which it writes and the other has read, waits for that work of the other: an event is
-/// recorded there at that moment, and none as long as one stream does all the work. What counts is the whole buffer, also
-/// where the streams use different parts of it. Beyond that nothing is ordered between streams but by [`Stream::wait`]
-/// and [`Stream::synchronize`]. The transfers of [`Buffer`](crate::Buffer) come after all work enqueued on the device before.
-/// [`Stream::unordered`] is for those who order their streams by themselves.
+/// recorded there at that moment, and none as long as one stream does all the work. What counts is the whole buffer,
+/// also where the streams use different parts of it. Beyond that nothing is ordered between streams but by
+/// [`Stream::wait`] and [`Stream::synchronize`]. The transfers of [`Buffer`](crate::Buffer) come after all work
+/// enqueued on the device before. [`Stream::unordered`] is for those who order their streams by themselves.
 ///
 /// [`Stream::copy_peer`] is ordered so on both devices. Of memory that was allocated elsewhere nothing is remembered.
 ///
 /// [`Stream::capture`] records work for a [`Graph`](crate::Graph), whose launches are ordered as if they were kernels.
 ///
 /// On CUDA these are blocking streams: the legacy default stream orders itself with them. On the CPU and in the
-/// simulator work is done when the call that enqueues it returns. The simulator watches the order nevertheless: two uses of
-/// the same bytes, one of which writes, on streams that nothing orders, are a race, reported by the call that enqueues the second. With
-/// [`Stream::unordered`] a missing wait is found that way.
+/// simulator work is done when the call that enqueues it returns. The simulator watches the order nevertheless: two
+/// uses of the same bytes, one of which writes, on streams that nothing orders, are a race, reported by the call that
+/// enqueues the second. With [`Stream::unordered`] a missing wait is found that way.
 ///
 /// Dropping a stream does not wait; its work goes on.
 #[derive(Clone)]
@@ -129,7 +130,8 @@ impl Stream {
     ///
     /// # Safety
     /// What is enqueued here, and what other handles enqueue or do with the same memory (freeing it too), is ordered by
-    /// the caller wherever one of them writes: by [`Stream::wait`], by [`Stream::synchronize`], or by being on one stream.
+    /// the caller wherever one of them writes: by [`Stream::wait`], by [`Stream::synchronize`], or by being on one
+    /// stream.
     pub unsafe fn unordered(&self) -> Self {
         Self { device: self.device.clone(), queue: Arc::clone(&self.queue).unordered(), is_default: false }
     }
@@ -202,10 +204,7 @@ impl Stream {
         let (target, source) = (target.into(), source.into());
         self.device.expect("target of a copy", target.device())?;
         self.device.expect("source of a copy", source.device())?;
-        if target.len() != source.len() {
-            let (expected, actual) = (target.len(), source.len());
-            return Err(Error::LengthMismatch { what: "source of a copy", expected, actual });
-        }
+        checks::length("source of a copy", target.len(), source.len())?;
         if target.is_empty() {
             return Ok(());
         }
@@ -266,10 +265,7 @@ impl Stream {
                 actual: self.device.to_string(),
             });
         }
-        if target.len() != source.len() {
-            let (expected, actual) = (target.len(), source.len());
-            return Err(Error::LengthMismatch { what: "source of a copy", expected, actual });
-        }
+        checks::length("source of a copy", target.len(), source.len())?;
         if target.is_empty() {
             return Ok(());
         }

@@ -18,9 +18,10 @@ use std::sync::Arc;
 pub use gpu_std::texture::{AddressMode, Descriptor, FilterMode, ReadMode};
 use gpu_std::texture::{Sampler, Samplers};
 
+use crate::checks;
 use crate::device::{Device, Kind};
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::capture;
 use crate::view::View;
 
@@ -147,9 +148,9 @@ impl Texture {
     /// data is on the host or on the device.
     ///
     /// # Errors
-    /// [`Error::Texture`] says what no texture can be; [`Error::LengthMismatch`] where the data has another length;
-    /// [`Error::WrongDevice`] where it is on another device than this and the CPU; [`Error::OutOfMemory`], and those
-    /// of the driver.
+    /// [`Invalid`] says what no texture can be; [`LengthMismatch`](crate::Error::LengthMismatch) where the data has
+    /// another length; [`WrongDevice`](crate::Error::WrongDevice) where it is on another device than this and the CPU;
+    /// [`OutOfMemory`](crate::Error::OutOfMemory), and those of the driver.
     pub fn new<'a, T: Texel>(
         device: &Device,
         extents: &[usize],
@@ -162,9 +163,7 @@ impl Texture {
         capture::refuse(device, "a new texture")?;
         // No more than 2^43 texels.
         let expected = extents.iter().product::<usize>() * channels;
-        if data.len() != expected {
-            return Err(Error::LengthMismatch { what: "texels of a texture", expected, actual: data.len() });
-        }
+        checks::length("texels of a texture", expected, data.len())?;
         if data.device().kind() != Kind::Cpu {
             device.expect("texels of a texture", data.device())?;
         }

@@ -4,6 +4,7 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 
 use crate::buffer::Buffer;
+use crate::checks;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -139,11 +140,7 @@ impl Stream {
             capture::refuse(self.device(), "a transfer of pinned memory")?;
             self.device().expect("buffer of a transfer", buffer.device())?;
             self.device().expect("pinned memory of a transfer", pinned.device())?;
-            if pinned.len() != buffer.len() {
-                let (expected, actual) = (buffer.len(), pinned.len());
-                return Err(Error::LengthMismatch { what: "pinned memory of a transfer", expected, actual });
-            }
-            Ok(())
+            checks::length("pinned memory of a transfer", buffer.len(), pinned.len())
         };
         if let Err(error) = check() {
             return Err(Box::new(Refused { error, pinned, buffer }));

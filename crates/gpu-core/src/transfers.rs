@@ -5,8 +5,9 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::mem::{forget, size_of_val};
 
+use crate::checks;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::capture;
 use crate::stream::Stream;
 use crate::view::{View, ViewMut};
@@ -28,8 +29,8 @@ impl<'scope> Transfers<'scope, '_> {
     /// Starts a copy of `source` to `target`, which is as long.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::WrongDevice`], [`Error::NotCapturable`], and then nothing is written; those
-    /// of the driver.
+    /// [`LengthMismatch`](crate::Error::LengthMismatch), [`WrongDevice`](crate::Error::WrongDevice),
+    /// [`NotCapturable`](crate::Error::NotCapturable), and then nothing is written; those of the driver.
     #[track_caller]
     pub fn upload<'a, T: Element>(
         &'scope self,
@@ -79,9 +80,7 @@ impl<'scope> Transfers<'scope, '_> {
 
     /// Whether there is something to copy.
     fn begin(&self, what: &'static str, expected: usize, actual: usize) -> Result<bool> {
-        if expected != actual {
-            return Err(Error::LengthMismatch { what, expected, actual });
-        }
+        checks::length(what, expected, actual)?;
         if expected == 0 {
             return Ok(false);
         }

@@ -8,6 +8,7 @@ use core::ops::RangeBounds;
 use gpu_std::memory::{Global, GlobalMut};
 
 use crate::buffer::{Buffer, checked_range};
+use crate::checks;
 use crate::device::{Device, Kind};
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -175,7 +176,7 @@ impl<'a, T: Element> View<'a, T> {
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), and then `target` is as it was; those of the driver; in
     /// the simulator the fault of reading bytes that were never written.
     pub fn copy_to(&self, target: &mut [T]) -> Result<()> {
-        expect_len("target of a copy from the device", self.len, target.len())?;
+        checks::length("target of a copy from the device", self.len, target.len())?;
         if target.is_empty() {
             return Ok(());
         }
@@ -326,7 +327,7 @@ impl<'a, T: Element> ViewMut<'a, T> {
     /// # Errors
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), and then nothing is written; those of the driver.
     pub fn copy_from(&mut self, source: &[T]) -> Result<()> {
-        expect_len("source of a copy to the device", self.len, source.len())?;
+        checks::length("source of a copy to the device", self.len, source.len())?;
         if source.is_empty() {
             return Ok(());
         }
@@ -351,10 +352,6 @@ fn cast_len<T: Element, U: Element>(address: u64, len: usize) -> usize {
         "{address:#x} is not aligned to {alignment}"
     );
     bytes / of_one
-}
-
-fn expect_len(what: &'static str, expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::LengthMismatch { what, expected, actual }) }
 }
 
 impl<T: Element> Clone for View<'_, T> {

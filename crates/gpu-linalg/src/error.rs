@@ -19,22 +19,6 @@ pub enum Error {
         /// Rows and columns of the output.
         c: (usize, usize),
     },
-    /// The shapes of matrices that should have the same.
-    #[error("the matrices are {} × {} and {} × {}", expected.0, expected.1, actual.0, actual.1)]
-    Shapes {
-        /// Rows and columns of the first.
-        expected: (usize, usize),
-        /// Rows and columns of the other.
-        actual: (usize, usize),
-    },
-    /// A symmetric or triangular matrix that is not square.
-    #[error("a symmetric or triangular matrix has as many rows as columns, not {rows} × {columns}")]
-    NotSquare {
-        /// Rows.
-        rows: usize,
-        /// Columns.
-        columns: usize,
-    },
     /// Row-major and column-major matrices in one element-wise operation: transpose one first.
     #[error("one matrix is {expected:?}, another {actual:?}")]
     Orders {
@@ -42,28 +26,6 @@ pub enum Error {
         expected: Order,
         /// The order of the other.
         actual: Order,
-    },
-    /// The lengths of the vectors do not fit the matrix.
-    #[error(
-        "a {rows} × {columns} matrix takes a vector of {columns} elements to one of {rows}, not {x} to {y}"
-    )]
-    VectorLengths {
-        /// Rows of the matrix.
-        rows: usize,
-        /// Columns of the matrix.
-        columns: usize,
-        /// Elements of the vector that it is multiplied by.
-        x: usize,
-        /// Elements of the output.
-        y: usize,
-    },
-    /// A bias that does not have an element for each row, or each column, of C; or for those of each matrix.
-    #[error("a bias for the output has {expected} elements, not {actual}")]
-    BiasLength {
-        /// Elements needed.
-        expected: usize,
-        /// Elements there are.
-        actual: usize,
     },
     /// Batches of different sizes.
     #[error("the batches have {a}, {b} and {c} matrices")]
@@ -99,22 +61,6 @@ pub enum Error {
         /// The first zero of the diagonal, counted from zero.
         index: usize,
     },
-    /// Words for what is found out about the matrices of a batch of another size.
-    #[error("{expected} matrices have as many words of information, not {actual}")]
-    InfoLength {
-        /// Matrices.
-        expected: usize,
-        /// Words there are.
-        actual: usize,
-    },
-    /// Elements for a batch whose sizes need another number of them.
-    #[error("the batch has {expected} elements, not {actual}")]
-    BatchLength {
-        /// Elements of all matrices.
-        expected: usize,
-        /// Elements there are.
-        actual: usize,
-    },
     /// A refinement whose residual does not become small enough.
     #[error(
         "after {steps} steps of refinement the residual of right-hand side {column} is {residual} times its bound: the matrix is too \
@@ -127,12 +73,6 @@ pub enum Error {
         steps: usize,
         /// Its residual, in units of what would do.
         residual: f64,
-    },
-    /// The output shares memory with an input.
-    #[error("the output shares memory with {input}")]
-    Aliasing {
-        /// Which input.
-        input: &'static str,
     },
     /// The device has no tensor cores, or none of the kind that the kernels are for.
     #[error(
@@ -162,16 +102,6 @@ pub enum Error {
         /// The kernel.
         kernel: &'static str,
     },
-    /// An extent is too large for the kernels.
-    #[error("{what} is {actual}, the limit is {limit}")]
-    ExtentTooLarge {
-        /// Which extent.
-        what: &'static str,
-        /// The extent.
-        actual: usize,
-        /// The largest.
-        limit: usize,
-    },
     /// A launch whose size is the caller's has too few threads.
     #[error("{expected} threads are needed, the launch has {actual}")]
     TooFewThreads {
@@ -192,14 +122,6 @@ pub enum Error {
         grid: [u32; 3],
         /// Threads of a block in x, y and z.
         block: [u32; 3],
-    },
-    /// A launch cannot hold as many blocks as are needed.
-    #[error("{blocks} blocks are needed, the limit of a launch is {limit}")]
-    TooManyBlocks {
-        /// Blocks needed.
-        blocks: u128,
-        /// The most blocks of a launch.
-        limit: u32,
     },
     /// A skyline that does not have a first block for every block row.
     #[error("a matrix of {n} rows has {expected} block rows of {side}, the skyline has {actual}")]
@@ -245,12 +167,6 @@ impl From<Error> for gpu_core::Error {
     fn from(error: Error) -> Self {
         match error {
             Error::Device(error) => error,
-            Error::NotSquare { rows, columns } => {
-                Self::NotSquare { what: "a symmetric or triangular matrix", rows, columns }
-            }
-            Error::Aliasing { input } => Self::Aliasing { with: input },
-            Error::ExtentTooLarge { what, actual, limit } => Self::ExtentTooLarge { what, actual, limit },
-            Error::TooManyBlocks { blocks, limit } => Self::TooManyBlocks { blocks, limit },
             own => Self::Primitive(Box::new(own)),
         }
     }

@@ -1,6 +1,6 @@
 //! What a reduction takes: one array, or two of the same length.
 
-use gpu_core::{Device, View};
+use gpu_core::{Device, View, checks};
 use gpu_reduce_kernels::{Item, Reduction, THREADS};
 use gpu_std::half::{bf16, f16};
 
@@ -69,8 +69,8 @@ macro_rules! operands {
             type Views<'a> = (View<'a, $t>, View<'a, $t>);
             type Slices<'a> = (&'a [$t], &'a [$t]);
             fn len(views: &Self::Views<'_>, what: &'static str) -> Result<usize, Error> {
-                let (first, second) = (views.0.len(), views.1.len());
-                if first == second { Ok(first) } else { Err(Error::InputLengths { what, first, second }) }
+                checks::inputs(what, views.0.len(), views.1.len())?;
+                Ok(views.0.len())
             }
             fn devices<'a>(views: &Self::Views<'a>) -> [&'a Device; 2] {
                 [views.0.device(), views.1.device()]

@@ -6,7 +6,7 @@ use gpu_std::launch::LaunchConfig;
 use crate::instance::AlongColumns;
 use crate::instance::Instance;
 use crate::instance::Segmented;
-use gpu_core::Error;
+use gpu_core::{Error, checks};
 
 /// The launch for an array of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +67,7 @@ impl Plan {
 /// # Errors
 /// [`Error::TooLong`].
 pub(crate) fn check_len(len: usize) -> Result<(), Error> {
-    let most = usize::try_from(reduce::MAX_LEN).unwrap_or(usize::MAX);
-    if len > most { Err(Error::TooLong { len, most }) } else { Ok(()) }
+    checks::at_most(usize::try_from(reduce::MAX_LEN).unwrap_or(usize::MAX), len)
 }
 
 /// The launch for segments of an array.

@@ -9,7 +9,7 @@ use crate::axis::product;
 use crate::by_key::RunKey;
 use crate::operand::{Columns, Operand};
 use crate::plan::Plan;
-use gpu_core::{Error, cores};
+use gpu_core::{Error, checks, cores};
 
 const THREADS_: usize = THREADS as usize;
 const WARPS_: usize = WARPS as usize;
@@ -42,10 +42,7 @@ pub fn reduce<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     input: C,
     output: &mut [R::Output],
 ) -> Result<(), Error> {
-    if output.len() != R::OUTPUTS as usize {
-        let (expected, actual) = (R::OUTPUTS as usize, output.len());
-        return Err(Error::OutputLength { what: R::NAME, expected, actual });
-    }
+    checks::output(R::NAME, R::OUTPUTS as usize, output.len())?;
     if input.len() == 0 && R::EMPTY.is_none() {
         return Err(Error::Empty { what: R::NAME });
     }
@@ -95,10 +92,7 @@ pub fn reduce_segments<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
         return Err(Error::BeyondEnd { what: R::NAME, end, len: input.len() });
     }
     let each = R::OUTPUTS as usize;
-    let (expected, actual) = ((offsets.len() - 1) * each, output.len());
-    if actual != expected {
-        return Err(Error::OutputLength { what: R::NAME, expected, actual });
-    }
+    checks::output(R::NAME, (offsets.len() - 1) * each, output.len())?;
     // A task for about a tile of elements, whatever the segments' lengths.
     cores::chunks(output, each, 16, |segment, output| {
         write::<R, C>(input.part(offsets[segment]..offsets[segment + 1]), output);
@@ -125,9 +119,7 @@ pub fn reduce_by_key<R: Reduction<Item: Operand>, K: RunKey, C: Columns<Item = R
 where
     R::Output: gpu_core::Element,
 {
-    if keys.len() != values.len() {
-        return Err(Error::InputLengths { what: R::NAME, first: keys.len(), second: values.len() });
-    }
+    checks::inputs(R::NAME, keys.len(), values.len())?;
     let is_head = |&index: &usize| index == 0 || keys[index] != keys[index - 1];
     let mut offsets: Vec<usize> = (0..keys.len()).filter(is_head).collect();
     let unique: Vec<K> = offsets.iter().map(|&first| keys[first]).collect();
@@ -163,10 +155,7 @@ pub fn reduce_axis<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
         return Err(Error::ShapeLength { what: R::NAME, expected, actual });
     }
     let each = R::OUTPUTS as usize;
-    let (expected, actual) = (count(&[outer, inner, each]), output.len());
-    if actual != expected {
-        return Err(Error::OutputLength { what: R::NAME, expected, actual });
-    }
+    checks::output(R::NAME, count(&[outer, inner, each]), output.len())?;
     if output.is_empty() {
         return Ok(());
     }

@@ -14,7 +14,7 @@ use gpu_scan_kernels::{GROUP, Scan, Shape};
 use crate::options::Options;
 pub use crate::segmented::reference::scan_segments;
 use chunks::in_chunks;
-use gpu_core::Error;
+use gpu_core::{Error, checks};
 use part::{Apart, Part, Same};
 
 pub(crate) const LANES: usize = 32;
@@ -36,10 +36,7 @@ pub fn scan<S: Scan>(
     options: &Options<S::Output>,
     output: &mut [S::Output],
 ) -> Result<(), Error> {
-    if output.len() != input.len() {
-        let (expected, actual) = (input.len(), output.len());
-        return Err(Error::OutputLength { what: S::NAME, expected, actual });
-    }
+    checks::output(S::NAME, input.len(), output.len())?;
     scan_shaped::<S, _>(Apart { input, output }, options, Shape::of::<S>());
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Sorting: validate, plan, launch.
 
-use gpu_core::{Buffer, Device, Element, Scratch, Stream, View, ViewMut};
+use gpu_core::{Buffer, Device, Element, Scratch, Stream, View, ViewMut, checks};
 
 use crate::key::{SortKey, SortOptions};
 use crate::launch;
@@ -103,7 +103,7 @@ pub fn sort_pairs<'a, 'b, K: SortKey, V: Element>(
 ) -> Result<(Buffer<K>, Buffer<V>), Error> {
     let (keys, values) = (keys.into(), values.into());
     options.checked::<K>()?;
-    expect_values(keys.len(), values.len())?;
+    checks::inputs(NAME, keys.len(), values.len())?;
     allocated(keys.device(), keys.len(), |stream, keys_output, values_output, scratch| {
         sort_pairs_into(stream, keys, values, options, keys_output, values_output, scratch)
     })
@@ -180,7 +180,7 @@ pub(crate) fn run<K: SortKey, V: Element>(
     let sorting = options.checked::<K>()?;
     let len = keys.map_or(output.len(), |keys| keys.len());
     values.expect_lengths(len)?;
-    expect_output(len, output.len())?;
+    checks::output(NAME, len, output.len())?;
     if values.is_gathered() || matches!(values, Values::Indices(_)) {
         expect_indexable(len)?;
     }
@@ -220,15 +220,6 @@ pub(crate) fn allocated<K: Element, V: Element>(
     Ok((keys, values))
 }
 
-pub(crate) fn expect_output(expected: usize, actual: usize) -> Result<(), Error> {
-    if actual == expected { Ok(()) } else { Err(Error::OutputLength { what: NAME, expected, actual }) }
-}
-
-pub(crate) fn expect_values(keys: usize, values: usize) -> Result<(), Error> {
-    if keys == values { Ok(()) } else { Err(Error::InputLengths { what: NAME, first: keys, second: values }) }
-}
-
 pub(crate) fn expect_indexable(len: usize) -> Result<(), Error> {
-    const MOST: usize = u32::MAX as usize;
-    if len <= MOST { Ok(()) } else { Err(Error::TooLong { len, most: MOST }) }
+    checks::at_most(u32::MAX as usize, len)
 }

@@ -1,8 +1,8 @@
 //! What moves with the keys.
 
-use gpu_core::{Element, Error, Stream, View, ViewMut};
+use gpu_core::{Element, Error, Stream, View, ViewMut, checks};
 
-use crate::api::{expect_output, expect_values};
+use crate::api::NAME;
 
 /// Where values come from, and where they go.
 pub(crate) enum Values<'a, 'b, V: Element> {
@@ -36,11 +36,11 @@ impl<V: Element> Values<'_, '_, V> {
         match self {
             Self::None => Ok(()),
             Self::Of(values, output) => {
-                expect_values(keys, values.len())?;
-                expect_output(keys, output.len())
+                checks::inputs(NAME, keys, values.len())?;
+                checks::output(NAME, keys, output.len())
             }
-            Self::Indices(output) => expect_output(keys, output.len()),
-            Self::InPlace(values) => expect_values(keys, values.len()),
+            Self::Indices(output) => checks::output(NAME, keys, output.len()),
+            Self::InPlace(values) => checks::inputs(NAME, keys, values.len()),
         }
     }
 

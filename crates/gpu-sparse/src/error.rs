@@ -4,26 +4,6 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Arrays of a matrix have other lengths than its shape says.
-    #[error("the {what} of a matrix are {actual} elements, not {expected}")]
-    Length {
-        /// Which array.
-        what: &'static str,
-        /// Elements it should have.
-        expected: usize,
-        /// Elements it has.
-        actual: usize,
-    },
-    /// Rows, columns, or rows and entries together, are more than the kernels count.
-    #[error("{what} are {actual}, the limit is {limit}")]
-    TooLarge {
-        /// What there is too much of.
-        what: &'static str,
-        /// How much there is.
-        actual: usize,
-        /// The most there may be.
-        limit: usize,
-    },
     /// The offsets of a row do not ascend, or leave the entries.
     #[error("row {row} has the entries from {start} to {end}, of {entries}")]
     Offsets {
@@ -68,14 +48,6 @@ pub enum Error {
         /// The column.
         column: usize,
     },
-    /// A triangular matrix has as many rows as columns.
-    #[error("a triangular matrix has as many rows as columns, not {rows} × {columns}")]
-    NotSquare {
-        /// Rows.
-        rows: usize,
-        /// Columns.
-        columns: usize,
-    },
     /// An entry of a triangular matrix stands on the wrong side of the diagonal.
     #[error("row {row} has an entry in column {column}, on the wrong side of the diagonal")]
     WrongSide {
@@ -102,26 +74,6 @@ pub enum Error {
         /// The first such row.
         row: usize,
     },
-    /// Vectors do not fit the matrix.
-    #[error(
-        "a {rows} × {columns} matrix takes a vector of {columns} elements to one of {rows}, not {x} to {y}"
-    )]
-    VectorLengths {
-        /// Rows of the matrix.
-        rows: usize,
-        /// Columns of the matrix.
-        columns: usize,
-        /// Elements of the vector that it is multiplied by, or that is solved for.
-        x: usize,
-        /// Elements of the other.
-        y: usize,
-    },
-    /// The output shares memory with an input.
-    #[error("the output shares memory with {input}")]
-    Aliasing {
-        /// Which input.
-        input: &'static str,
-    },
     /// A plan was made for a matrix of another size.
     #[error("the plan is for {} rows with {} entries, the matrix has {} with {}", expected.0, expected.1, actual.0, actual.1)]
     OtherPlan {
@@ -135,16 +87,6 @@ pub enum Error {
     OtherStructure {
         /// The first such row.
         row: usize,
-    },
-    /// A dense matrix of vectors does not fit.
-    #[error("{what} is {} × {}, not {} × {}", actual.0, actual.1, expected.0, expected.1)]
-    Shape {
-        /// Which one.
-        what: &'static str,
-        /// The rows and columns it should have.
-        expected: (usize, usize),
-        /// Those it has.
-        actual: (usize, usize),
     },
     /// A Matrix Market file cannot be understood.
     #[error("line {line}: {what}")]

@@ -2,9 +2,9 @@
 //! [description of the format](https://math.nist.gov/MatrixMarket/formats.html).
 //!
 //! Read are `matrix coordinate` files of `real`, `integer` and `pattern` values, `general`, `symmetric` and
-//! `skew-symmetric`: of the latter two the other half is added. Entries are read line by line, so that a file of a hundred
-//! million needs the memory of its entries alone, and a mistake is told with its line. Of the libraries that read this
-//! format those that are kept well do not say the line (sprs) or hold the whole file as a tree of tokens
+//! `skew-symmetric`: of the latter two the other half is added. Entries are read line by line, so that a file of a
+//! hundred million needs the memory of its entries alone, and a mistake is told with its line. Of the libraries that
+//! read this format those that are kept well do not say the line (sprs) or hold the whole file as a tree of tokens
 //! (nalgebra-sparse).
 
 use std::io::{BufRead, Write};
@@ -73,12 +73,13 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The entries of a Matrix Market file, on `device`, in the order of the file; those that symmetry adds stand behind the one
-/// that they mirror.
+/// The entries of a Matrix Market file, on `device`, in the order of the file; those that symmetry adds stand behind
+/// the one that they mirror.
 ///
 /// # Errors
-/// [`Error::Market`] with the line where the file is not understood, ends too soon or too late, or where an entry stands
-/// outside of the matrix, or on the wrong side of a symmetric one; [`Error::Io`]; [`Error::TooLarge`]; [`Error::Device`].
+/// [`Error::Market`] with the line where the file is not understood, ends too soon or too late, or where an entry
+/// stands outside of the matrix, or on the wrong side of a symmetric one; [`Error::Io`];
+/// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`].
 ///
 /// ```
 /// use gpu_sparse::market;
@@ -126,8 +127,7 @@ pub fn read<T: Element + FromStr + core::ops::Neg<Output = T>>(
         *size = lines.number(what, word)?;
     }
     let [rows, columns, count] = sizes;
-    crate::matrix::extent("rows", rows)?;
-    crate::matrix::extent("columns", columns)?;
+    crate::matrix::extents(rows, columns)?;
     crate::matrix::sizes(rows, count)?;
     if symmetry != Symmetry::General && rows != columns {
         return Err(lines.wrong(format!("a {rows} × {columns} matrix is not symmetric")));
@@ -174,8 +174,8 @@ pub fn read<T: Element + FromStr + core::ops::Neg<Output = T>>(
     Coo::upload(device, rows, columns, &row_indices, &column_indices, &values)
 }
 
-/// Writes a matrix as a Matrix Market file, `coordinate real general`, row by row; values with as many digits as it takes
-/// to read the same again.
+/// Writes a matrix as a Matrix Market file, `coordinate real general`, row by row; values with as many digits as it
+/// takes to read the same again.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Error::Device`] where the matrix cannot be copied to the host.

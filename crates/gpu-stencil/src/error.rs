@@ -180,16 +180,6 @@ pub enum Error {
         /// Its value.
         actual: String,
     },
-    /// Memory has not as many elements as the grid has cells.
-    #[error("the {what} has {actual} elements, but the grid has {expected} cells")]
-    GridLength {
-        /// Which memory.
-        what: &'static str,
-        /// The grid's cells.
-        expected: usize,
-        /// Elements there are.
-        actual: usize,
-    },
     /// The device, its memory or the launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),

@@ -2,7 +2,7 @@
 
 use gpu_core::{
     Batch, BatchLayout, BatchMut, Buffer, Device, Element, Layout, Scratch, ScratchSize, Stream, View,
-    ViewMut,
+    ViewMut, checks,
 };
 
 use crate::axes::{Axis, of_matrices, of_permutation};
@@ -46,7 +46,7 @@ pub fn transpose<'a, T: Element>(input: impl Into<Batch<'a, T>>) -> Result<Buffe
 /// in the output's gaps stays as it was. Neither allocates device memory nor waits.
 ///
 /// # Errors
-/// [`Error::Shape`], [`Error::Count`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`],
+/// [`gpu_core::Error::Shape`], [`Error::Count`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`],
 /// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where the memory is on another device than the stream or
 /// where the launch failed. Nothing is written then.
 ///
@@ -81,10 +81,7 @@ pub(crate) fn expect_transposed(
     output: impl Into<BatchLayout>,
 ) -> Result<(), Error> {
     let (input, output) = (input.into().transposed(), output.into());
-    let (expected, actual) = (input.matrix.shape(), output.matrix.shape());
-    if expected != actual {
-        return Err(Error::Shape { expected, actual });
-    }
+    checks::shape("the output", input.matrix.shape(), output.matrix.shape())?;
     let (expected, actual) = (input.count, output.count);
     if expected == actual { Ok(()) } else { Err(Error::Count { expected, actual }) }
 }
@@ -97,8 +94,9 @@ pub(crate) fn expect_transposed(
 /// nothing.
 ///
 /// # Errors
-/// [`Error::NotAPermutation`], [`Error::ShapeOverflow`], [`Error::Rank`], [`gpu_core::Error::Length`], [`gpu_core::Error::TooManyBlocks`],
-/// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
+/// [`Error::NotAPermutation`], [`Error::ShapeOverflow`], [`Error::Rank`], [`gpu_core::Error::Length`],
+/// [`gpu_core::Error::TooManyBlocks`], [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where the device's memory
+/// does not suffice, or where it failed.
 ///
 /// ```
 /// let device = gpu_core::Device::best();
@@ -114,7 +112,7 @@ pub fn permute<'a, T: Element>(
 ) -> Result<Buffer<T>, Error> {
     let input = input.into();
     let (_, len) = of_permutation(shape, axes)?;
-    check("the input", len, input.len())?;
+    checks::span("the input", len, input.len())?;
     let mut output = input.device().alloc(len)?;
     permute_into(&input.device().default_stream(), input, shape, axes, &mut output)?;
     Ok(output)
@@ -143,8 +141,8 @@ pub fn permute_into<'a, 'b, T: Element>(
 ) -> Result<(), Error> {
     let (input, output) = (input.into(), output.into());
     let (axes, len) = of_permutation(shape, axes)?;
-    check("the input", len, input.len())?;
-    check("the output", len, output.len())?;
+    checks::span("the input", len, input.len())?;
+    checks::span("the output", len, output.len())?;
     run(stream, input, output, (len > 0).then_some(axes))
 }
 
@@ -270,8 +268,4 @@ fn in_place<T: Element>(
     Ok(scratch.lend(IN_PLACE, size, |mut parts| {
         launch::in_place(stream, plan, batch, data, parts.array(plan.scratch_len()))
     })?)
-}
-
-fn check(what: &'static str, expected: usize, actual: usize) -> Result<(), Error> {
-    if actual < expected { Err(gpu_core::Error::Length { what, expected, actual }.into()) } else { Ok(()) }
 }

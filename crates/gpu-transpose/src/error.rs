@@ -4,14 +4,6 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The output has not the shape of the transposed matrix.
-    #[error("the transposed matrix is {} × {}, the output {} × {}", expected.0, expected.1, actual.0, actual.1)]
-    Shape {
-        /// Rows and columns of the transposed matrix.
-        expected: (usize, usize),
-        /// Rows and columns of the output.
-        actual: (usize, usize),
-    },
     /// The output has not as many matrices as the input.
     #[error("the input has {expected} matrices, the output {actual}")]
     Count {

@@ -1,11 +1,10 @@
 //! Plans of transpositions in place: pure, tested without a GPU.
 
-use gpu_core::{BatchLayout, Layout};
+use gpu_core::{BatchLayout, Layout, checks};
 use gpu_std::launch::LaunchConfig;
 use gpu_transpose_kernels as kernels;
 
 use crate::error::Error;
-use crate::plan::MAX_BLOCKS;
 
 /// How a matrix is transposed in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,15 +76,7 @@ impl InPlace {
             return Ok(Self::Nothing);
         }
         let limit = u32::MAX - 2 * kernels::THREADS;
-        for extent in [rows, columns] {
-            if extent > limit as usize {
-                return Err(Error::Device(gpu_core::Error::ExtentTooLarge {
-                    what: "an extent",
-                    actual: extent,
-                    limit: limit as usize,
-                }));
-            }
-        }
+        checks::extent("an extent", rows.max(columns), limit as usize)?;
         let common = greatest_common_divisor(rows, columns);
         let band = kernels::band(bytes as u32) as usize;
         let scratch = columns.max(rows * band);
@@ -104,10 +95,8 @@ impl InPlace {
         };
         let tiles = side.div_ceil(tile.side as usize) as u64;
         let blocks = u128::from(kernels::blocks(tiles)) * count as u128;
-        if blocks > u128::from(MAX_BLOCKS) {
-            return Err(Error::Device(gpu_core::Error::TooManyBlocks { blocks, limit: MAX_BLOCKS }));
-        }
-        let launch = LaunchConfig::linear(blocks as u32, kernels::THREADS).shared(tile.shared_bytes);
+        let launch =
+            LaunchConfig::linear(checks::blocks(blocks)?, kernels::THREADS).shared(tile.shared_bytes);
         Ok(Self::Square { launch, tiles: tiles as u32 })
     }
 

@@ -1,15 +1,13 @@
 //! What a transposition launches, from its axes, the element's size and the addresses' alignment: pure, tested
 //! without a GPU.
 
-use gpu_core::Layout;
+pub use gpu_core::checks::MAX_BLOCKS;
+use gpu_core::{Layout, checks};
 use gpu_std::launch::LaunchConfig;
 use gpu_transpose_kernels::{self as kernels, Grid, Walk};
 
 use crate::axes::{Axis, of_matrices, widen};
 use crate::error::Error;
-
-/// The most blocks of a launch.
-pub const MAX_BLOCKS: u32 = i32::MAX as u32;
 
 /// Narrower axes are moved element by element: below this, less than an eighth of a skewed tile would be in use.
 const THIN: usize = 8;
@@ -135,17 +133,16 @@ impl Plan {
                     order.sort_by_key(|axis| axis.input);
                 }
                 match if thin { elements(&order, bytes) } else { None } {
-                    Some(plan) => plan.map(Self::Elements),
+                    Some(plan) => Ok(Self::Elements(plan?)),
                     None => tiles(&axes, across, bytes, address).map(Self::Tiles),
                 }
             }
             _ => match elements(&axes, bytes) {
-                Some(plan) => plan.map(Self::Elements),
-                None => Err(Error::Device(gpu_core::Error::ExtentTooLarge {
-                    what: "an extent",
-                    actual: axes[0].extent,
-                    limit: u32::MAX as usize,
-                })),
+                Some(plan) => Ok(Self::Elements(plan?)),
+                None => {
+                    let (what, actual, limit) = ("an extent", axes[0].extent, u32::MAX as usize);
+                    Err(gpu_core::Error::ExtentTooLarge { what, actual, limit }.into())
+                }
             },
         }
     }
@@ -176,9 +173,7 @@ fn tiles(axes: &[Axis], across: usize, bytes: usize, address: u64) -> Result<Til
     // Counts through `count` more places, `step` indices of an axis apart; `tiles` of them along the input's rows.
     let mut add = |axis: &Axis, count: usize, step: usize, tiles: u32| {
         let number = grid.axes as usize;
-        grid.extents[number] = u32::try_from(count).map_err(|_| {
-            Error::Device(gpu_core::Error::TooManyBlocks { blocks: count as u128, limit: MAX_BLOCKS })
-        })?;
+        grid.extents[number] = checks::blocks(count as u128)?;
         grid.input[number] = unit(axis.input.saturating_mul(step));
         grid.output[number] = unit(axis.output.saturating_mul(step));
         grid.across[number] = tiles;
@@ -207,7 +202,7 @@ fn tiles(axes: &[Axis], across: usize, bytes: usize, address: u64) -> Result<Til
     Ok(Tiles {
         kernel,
         bytes,
-        launch: LaunchConfig::linear(check_blocks(blocks)?, kernels::THREADS).shared(shared),
+        launch: LaunchConfig::linear(checks::blocks(blocks)?, kernels::THREADS).shared(shared),
         grid,
         rows: along.extent as u64,
         columns: rows_of_output.extent as u64,
@@ -218,7 +213,7 @@ fn tiles(axes: &[Axis], across: usize, bytes: usize, address: u64) -> Result<Til
 
 /// The launch that moves single elements, counting through `axes` in their order; `None` where their extents do not
 /// fit it.
-fn elements(axes: &[Axis], bytes: usize) -> Option<Result<Elements, Error>> {
+fn elements(axes: &[Axis], bytes: usize) -> Option<gpu_core::Result<Elements>> {
     const MAX: usize = (kernels::MAX_ELEMENTS / 2) as usize;
     let (mut walk, mut grid) = (Walk::default(), Grid { axes: 2, ..Grid::default() });
     grid.across[1] = 1;
@@ -255,20 +250,13 @@ fn elements(axes: &[Axis], bytes: usize) -> Option<Result<Elements, Error>> {
     for extent in &grid.extents[..grid.axes as usize] {
         blocks *= u128::from(*extent);
     }
-    Some(check_blocks(blocks).map(|blocks| Elements {
+    Some(checks::blocks(blocks).map(|blocks| Elements {
         bytes,
         launch: LaunchConfig::linear(blocks, kernels::THREADS),
         grid,
         walk,
         last: last as u64,
     }))
-}
-
-fn check_blocks(blocks: u128) -> Result<u32, Error> {
-    u32::try_from(blocks)
-        .ok()
-        .filter(|&blocks| blocks <= MAX_BLOCKS)
-        .ok_or(Error::Device(gpu_core::Error::TooManyBlocks { blocks, limit: MAX_BLOCKS }))
 }
 
 #[cfg(test)]

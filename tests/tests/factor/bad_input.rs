@@ -29,13 +29,26 @@ fn what_does_not_fit_is_refused() {
     let wide = Layout::row_major(3, 4).unwrap();
     let into = MatrixMut::new(&mut a, wide).unwrap();
     let error = potrf(&stream, Triangle::Lower, into, &mut info, &mut scratch).unwrap_err();
-    assert!(matches!(error, Error::NotSquare { rows: 3, columns: 4 }), "{error}");
+    assert!(
+        matches!(error, Error::Device(gpu_core::Error::NotSquare { rows: 3, columns: 4, .. })),
+        "{error}"
+    );
 
     let square = Layout::row_major(4, 4).unwrap();
     let batch = BatchLayout::new(square, 2, 16).unwrap();
     let into = BatchMut::new(&mut a, batch).unwrap();
     let error = potrf(&stream, Triangle::Lower, into, &mut info, &mut scratch).unwrap_err();
-    assert!(matches!(error, Error::InfoLength { expected: 2, actual: 1 }), "{error}");
+    assert!(
+        matches!(
+            error,
+            Error::Device(gpu_core::Error::LengthMismatch {
+                what: "the words of information",
+                expected: 2,
+                actual: 1
+            })
+        ),
+        "{error}"
+    );
 
     let (n, mut large) = (129, device.upload(&vec![7.0f32; 129 * 129]).unwrap());
     let into = MatrixMut::new(&mut large, Layout::row_major(n, n).unwrap()).unwrap();
@@ -51,7 +64,10 @@ fn what_does_not_fit_is_refused() {
         MatrixMut::new(&mut a, square).unwrap(),
     );
     let error = potrf_to(&stream, Triangle::Lower, from, into, &mut info, &mut scratch).unwrap_err();
-    assert!(matches!(error, Error::Shapes { expected: (3, 3), actual: (4, 4) }), "{error}");
+    assert!(
+        matches!(error, Error::Device(gpu_core::Error::Shape { expected: (3, 3), actual: (4, 4), .. })),
+        "{error}"
+    );
 
     let l = device.upload(&[1.0f32; 64]).unwrap();
     let l = Batch::new(&l, batch).unwrap();
@@ -60,7 +76,10 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(error, Error::BatchCounts { a: 2, b: 1, .. }), "{error}");
     let flat = BatchMut::new(&mut a, BatchLayout::new(wide, 2, 12).unwrap()).unwrap();
     let error = potrs(&stream, Triangle::Lower, l, flat, &mut scratch).unwrap_err();
-    assert!(matches!(error, Error::Shapes { expected: (4, 4), actual: (3, 4) }), "{error}");
+    assert!(
+        matches!(error, Error::Device(gpu_core::Error::Shape { expected: (4, 4), actual: (3, 4), .. })),
+        "{error}"
+    );
 
     // Matrices of a batch that overlap are refused where the batch is made.
     let overlap = BatchLayout::new(square, 2, 15).unwrap();
@@ -75,20 +94,53 @@ fn sizes_that_do_not_fit_are_refused() {
     let device = Device::simulator();
     let stream = device.default_stream();
     let error = Sizes::new(&device, &[4, 513]).unwrap_err();
-    assert!(matches!(error, Error::ExtentTooLarge { actual: 513, limit: 512, .. }), "{error}");
+    assert!(
+        matches!(error, Error::Device(gpu_core::Error::ExtentTooLarge { actual: 513, limit: 512, .. })),
+        "{error}"
+    );
     let sizes = Sizes::new(&device, &[4, 3]).unwrap();
     let mut a = device.upload(&[7.0f64; 25]).unwrap();
     let mut info = device.alloc(2).unwrap();
     let order = Order::RowMajor;
     let error =
         potrf_sizes(&stream, Triangle::Lower, order, &sizes, a.slice_mut(1..), &mut info).unwrap_err();
-    assert!(matches!(error, Error::BatchLength { expected: 25, actual: 24 }), "{error}");
+    assert!(
+        matches!(
+            error,
+            Error::Device(gpu_core::Error::LengthMismatch {
+                what: "the matrices' elements",
+                expected: 25,
+                actual: 24
+            })
+        ),
+        "{error}"
+    );
     let error =
         potrf_sizes(&stream, Triangle::Lower, order, &sizes, &mut a, info.slice_mut(1..)).unwrap_err();
-    assert!(matches!(error, Error::InfoLength { expected: 2, actual: 1 }), "{error}");
+    assert!(
+        matches!(
+            error,
+            Error::Device(gpu_core::Error::LengthMismatch {
+                what: "the words of information",
+                expected: 2,
+                actual: 1
+            })
+        ),
+        "{error}"
+    );
     let mut b = device.upload(&[7.0f64; 15]).unwrap();
     let error = potrs_sizes(&stream, Triangle::Lower, order, &sizes, &a, order, 2, &mut b).unwrap_err();
-    assert!(matches!(error, Error::BatchLength { expected: 14, actual: 15 }), "{error}");
+    assert!(
+        matches!(
+            error,
+            Error::Device(gpu_core::Error::LengthMismatch {
+                what: "the right-hand sides' elements",
+                expected: 14,
+                actual: 15
+            })
+        ),
+        "{error}"
+    );
     let elsewhere = Device::cpu().upload(&[7.0f64; 25]).unwrap();
     let error = potrs_sizes(&stream, Triangle::Lower, order, &sizes, &elsewhere, order, 2, b.slice_mut(1..))
         .unwrap_err();
@@ -104,11 +156,17 @@ fn inverses_determinants_and_systems_that_do_not_fit_are_refused() {
         let (square, wide) = (Layout::row_major(n, n).unwrap(), Layout::row_major(n, n - 1).unwrap());
         let mut a = device.upload(&vec![7.0f64; n * n]).unwrap();
         let error = logdet(Matrix::new(&a, wide).unwrap()).unwrap_err();
-        assert!(matches!(error, Error::NotSquare { rows: 150, columns: 149 }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::NotSquare { rows: 150, columns: 149, .. })),
+            "{error}"
+        );
         let mut enough = exactly(&device.default_stream(), potri_scratch::<f64>(n, 1).unwrap());
         let into = MatrixMut::new(&mut a, wide).unwrap();
         let error = potri(&stream, Triangle::Lower, into, &mut enough).unwrap_err();
-        assert!(matches!(error, Error::NotSquare { rows: 150, columns: 149 }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::NotSquare { rows: 150, columns: 149, .. })),
+            "{error}"
+        );
         let mut call = |scratch: &mut Scratch| {
             potri(&stream, Triangle::Upper, MatrixMut::new(&mut a, square).unwrap(), scratch)
         };
@@ -128,13 +186,22 @@ fn inverses_determinants_and_systems_that_do_not_fit_are_refused() {
         assert!(matches!(error, Error::BatchCounts { a: 1, b: 2, c: 2 }), "{error}");
         let from = Matrix::new(&a, square).unwrap();
         let error = potri_to(&stream, Triangle::Lower, from, to(&mut x), &mut enough).unwrap_err();
-        assert!(matches!(error, Error::Shapes { expected: (150, 150), actual: (5, 5) }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::Device(gpu_core::Error::Shape { expected: (150, 150), actual: (5, 5), .. })
+            ),
+            "{error}"
+        );
         let from = Matrix::new(a.slice(..25), five).unwrap();
         let error = potrs_to(&stream, Triangle::Lower, from, from, to(&mut x), &mut enough).unwrap_err();
         assert!(matches!(error, Error::BatchCounts { a: 1, b: 2, c: 2 }), "{error}");
         let wide = Matrix::new(a.slice(..20), Layout::row_major(5, 4).unwrap()).unwrap();
         let error = potrs_to(&stream, Triangle::Lower, from, wide, to(&mut x), &mut enough).unwrap_err();
-        assert!(matches!(error, Error::Shapes { expected: (5, 4), actual: (5, 5) }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::Shape { expected: (5, 4), actual: (5, 5), .. })),
+            "{error}"
+        );
         assert_eq!(x.to_vec().unwrap(), [7.0; 50]);
 
         let right = Layout::column_major(n, 2).unwrap();
@@ -150,7 +217,7 @@ fn inverses_determinants_and_systems_that_do_not_fit_are_refused() {
         }
         let into = MatrixMut::new(&mut b, Layout::column_major(2, n).unwrap()).unwrap();
         let error = potrs_refined(Triangle::Lower, l, into).unwrap_err();
-        assert!(matches!(error, Error::Shapes { .. }), "{error}");
+        assert!(matches!(error, Error::Device(gpu_core::Error::Shape { .. })), "{error}");
 
         // Memory of another device.
         let elsewhere = Device::simulator().upload(&vec![7.0f64; n * n]).unwrap();

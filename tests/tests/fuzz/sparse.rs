@@ -345,7 +345,7 @@ fn files() {
                 same_bits(&first.2.to_vec().expect("values"), &second.2.to_vec().expect("values"));
             }
             Err(Error::Market { line, .. }) => assert!((1..=lines + 1).contains(&line), "{line}"),
-            Err(Error::TooLarge { .. }) => {}
+            Err(Error::Device(gpu_core::Error::ExtentTooLarge { .. })) => {}
             Err(error) => panic!("{error}"),
         }
     });

@@ -41,7 +41,7 @@ fn shapes_are_checked_and_outputs_untouched() {
         let left = Side::Left;
         refused!(
             trsm(&stream, left, LOWER, STORED, 1.0, matrix(3, 4), output!(3, 4), &mut info, &mut scratch),
-            Error::NotSquare { rows: 3, columns: 4 }
+            Error::Device(gpu_core::Error::NotSquare { rows: 3, columns: 4, .. })
         );
         refused!(
             trsm(&stream, left, LOWER, STORED, 1.0, matrix(3, 3), output!(4, 3), &mut info, &mut scratch),
@@ -64,7 +64,11 @@ fn shapes_are_checked_and_outputs_untouched() {
         let mut words = device.alloc::<u32>(2).unwrap();
         refused!(
             trsm(&stream, left, LOWER, STORED, 1.0, matrix(3, 3), output!(3, 4), &mut words, &mut scratch),
-            Error::InfoLength { expected: 1, actual: 2 }
+            Error::Device(gpu_core::Error::LengthMismatch {
+                what: "the words of information",
+                expected: 1,
+                actual: 2
+            })
         );
         let needed = trmm_scratch::<f32>(left, row_major(3, 4)).unwrap();
         if device.kind() != Kind::Cpu {
@@ -89,15 +93,15 @@ fn shapes_are_checked_and_outputs_untouched() {
         );
         refused!(
             trmm(&stream, left, LOWER, STORED, 1.0, matrix(2, 3), output!(2, 3), &mut scratch),
-            Error::NotSquare { rows: 2, columns: 3 }
+            Error::Device(gpu_core::Error::NotSquare { rows: 2, columns: 3, .. })
         );
         refused!(
             symm(&stream, left, LOWER, 1.0, matrix(3, 3), matrix(3, 4), 1.0, output!(3, 3), &mut scratch),
-            Error::Shapes { expected: (3, 4), actual: (3, 3) }
+            Error::Device(gpu_core::Error::Shape { expected: (3, 4), actual: (3, 3), .. })
         );
         refused!(
             syrk(&stream, LOWER, 1.0, matrix(3, 4), 0.0, output!(3, 4), &mut scratch),
-            Error::NotSquare { rows: 3, columns: 4 }
+            Error::Device(gpu_core::Error::NotSquare { rows: 3, columns: 4, .. })
         );
         refused!(
             syrk(&stream, LOWER, 1.0, matrix(2, 4), 0.0, output!(3, 3), &mut scratch),
@@ -105,7 +109,7 @@ fn shapes_are_checked_and_outputs_untouched() {
         );
         refused!(
             syr2k(&stream, LOWER, 1.0, matrix(3, 4), matrix(3, 2), 0.0, output!(3, 3), &mut scratch),
-            Error::Shapes { expected: (3, 4), actual: (3, 2) }
+            Error::Device(gpu_core::Error::Shape { expected: (3, 4), actual: (3, 2), .. })
         );
         let vector = trsv(&stream, LOWER, STORED, matrix(3, 3), &mut b, &mut info, &mut scratch);
         assert!(matches!(vector.unwrap_err(), Error::ProductShapes { .. }));
@@ -195,11 +199,24 @@ fn scratch_memory_and_batches_are_checked() {
             assert!(matches!(error, Error::BatchCounts { .. }), "{error:?}");
         }
         let error = trsv(&stream, LOWER, STORED, one, b.slice_mut(..70), &mut info, &mut enough).unwrap_err();
-        assert!(matches!(error, Error::InfoLength { expected: 1, actual: 2 }), "{error:?}");
+        assert!(
+            matches!(
+                error,
+                Error::Device(gpu_core::Error::LengthMismatch {
+                    what: "the words of information",
+                    expected: 1,
+                    actual: 2
+                })
+            ),
+            "{error:?}"
+        );
         let flat = Matrix::new(&a, row_major(70, 60)).unwrap();
         let error = trsv(&stream, LOWER, STORED, flat, b.slice_mut(..70), info.slice_mut(..1), &mut enough);
         let error = error.unwrap_err();
-        assert!(matches!(error, Error::NotSquare { rows: 70, columns: 60 }), "{error:?}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::NotSquare { rows: 70, columns: 60, .. })),
+            "{error:?}"
+        );
         assert_eq!(b.to_vec().unwrap(), [5.0; 9800]);
         assert_eq!(info.to_vec().unwrap(), [3; 2]);
     });

@@ -245,12 +245,18 @@ fn bad_lengths_are_refused_and_nothing_is_written() {
         let mut scratch = exactly(&stream, needed);
         let error = gemv(&stream, 1.0, matrix, &x, 0.0, &mut y, &mut scratch).unwrap_err();
         assert!(
-            matches!(error, Error::VectorLengths { rows: 2, columns: 30_000, x: 30_000, y: 3 }),
+            matches!(
+                error,
+                Error::Device(gpu_core::Error::VectorLengths { rows: 2, columns: 30_000, x: 30_000, y: 3 })
+            ),
             "{error}"
         );
         let error =
             gemv(&stream, 1.0, matrix, x.slice(1..), 0.0, y.slice_mut(..2), &mut scratch).unwrap_err();
-        assert!(matches!(error, Error::VectorLengths { x: 29_999, y: 2, .. }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::VectorLengths { x: 29_999, y: 2, .. })),
+            "{error}"
+        );
         let mut call = |scratch: &mut Scratch| gemv(&stream, 1.0, matrix, &x, 0.0, y.slice_mut(..2), scratch);
         assert!(is_of_other_stream(call(&mut exactly(&device.stream().unwrap(), needed))));
         if device.kind() != Kind::Cpu {

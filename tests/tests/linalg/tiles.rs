@@ -145,7 +145,10 @@ fn kernels_that_do_not_take_a_product() {
             gemm_tiles(&stream, kernel, triangle, 1.0, a, b, 0.0, c, &mut scratch).unwrap_err()
         };
         let error = refused(Kernel::Small, Some(Triangle::Lower));
-        assert!(matches!(error, Error::NotSquare { rows: 2, columns: 3 }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::NotSquare { rows: 2, columns: 3, .. })),
+            "{error}"
+        );
         for (kernel, name) in [(Kernel::TensorHalves, "tensor_halves"), (Kernel::Short, "short")] {
             let error = refused(kernel, None);
             let is_it = matches!(error, Error::KernelNotFor { kernel, bytes: 4, k: 20 } if kernel == name);

@@ -78,9 +78,25 @@ fn an_entry_outside_is_refused() {
         let error = compress(entries).unwrap_err();
         assert!(matches!(error, Error::OutOfRange { entry: 1, row: 1, column: 9, .. }), "{error}");
         let error = CooView::new(3, 5, lent.0.slice(1..), &lent.1, &values).unwrap_err();
-        assert!(matches!(error, Error::Length { what: "row indices", expected: 3, actual: 2 }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::Device(gpu_core::Error::LengthMismatch {
+                    what: "row indices",
+                    expected: 3,
+                    actual: 2
+                })
+            ),
+            "{error}"
+        );
         let error = CooView::new(3, 5, &lent.0, &lent.1, values.slice(1..)).unwrap_err();
-        assert!(matches!(error, Error::Length { what: "values", expected: 3, actual: 2 }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::Device(gpu_core::Error::LengthMismatch { what: "values", expected: 3, actual: 2 })
+            ),
+            "{error}"
+        );
         // The first row and the first column that there are not.
         for (row, column) in [(3, 0), (0, 5)] {
             let lent = (device.upload(&[row]).unwrap(), device.upload(&[column]).unwrap());

@@ -34,9 +34,21 @@ fn arrays_of_other_lengths_are_refused() {
         let (offsets, indices) = (device.upload(&[0u32, 1]).unwrap(), device.upload(&[0u32]).unwrap());
         let values = device.upload(&[1.0f64]).unwrap();
         let error = CsrView::new(5, 5, &offsets, &indices, &values).unwrap_err();
-        assert!(matches!(error, Error::Length { what: "offsets", expected: 6, actual: 2 }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::Device(gpu_core::Error::LengthMismatch { what: "offsets", expected: 6, actual: 2 })
+            ),
+            "{error}"
+        );
         let error = CsrView::new(5, u32::MAX as usize, &offsets, &indices, &values).unwrap_err();
-        assert!(matches!(error, Error::TooLarge { what: "columns", .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::Device(gpu_core::Error::ExtentTooLarge { what: "the number of columns", .. })
+            ),
+            "{error}"
+        );
     });
 }
 

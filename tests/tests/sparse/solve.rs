@@ -352,7 +352,10 @@ fn what_is_no_triangle_is_refused() {
         assert!(matches!(Analysis::new(&a, lower, stored), Err(Error::ZeroPivot { row: 1 })));
         let a = matrix::<f32>(2, 3, 1, |_, _| vec![0]).on(device);
         let error = Analysis::new(&a, lower, stored).unwrap_err();
-        assert!(matches!(error, Error::NotSquare { rows: 2, columns: 3 }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::NotSquare { rows: 2, columns: 3, .. })),
+            "{error}"
+        );
         // The smallest number that is not zero is one; so is a half whose upper word alone says so.
         for value in [f64::from_bits(1), 0.5] {
             let a = gpu_sparse::Csr::upload(device, 1, 1, &[0, 1], &[0], &[value]).unwrap();

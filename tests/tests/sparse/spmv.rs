@@ -123,7 +123,13 @@ fn vectors_of_other_lengths_are_refused() {
         let (x, mut y) = (device.upload(&[1.0; 4]).unwrap(), device.upload(&[7.0; 2]).unwrap());
         let mut product = Spmv::new(&a).unwrap();
         let error = product.run(&device.default_stream(), 1.0, &x, 0.0, &mut y).unwrap_err();
-        assert!(matches!(error, Error::VectorLengths { rows: 3, columns: 4, x: 4, y: 2 }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::Device(gpu_core::Error::VectorLengths { rows: 3, columns: 4, x: 4, y: 2 })
+            ),
+            "{error}"
+        );
         assert_eq!(y.to_vec().unwrap(), [7.0; 2]);
     });
 }

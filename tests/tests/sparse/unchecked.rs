@@ -107,7 +107,10 @@ fn unchecked_matrices_are_not_looked_at() {
         assert!(matches!(error, Error::Offsets { row: 0, start: 0, end: 1, entries: 2 }), "{error}");
         // SAFETY: as above.
         let error = unsafe { Wide::in_panels_unchecked(1, 3, &wide, &indices, &values, 2) }.unwrap_err();
-        assert!(matches!(error, Error::TooLarge { actual: 3, limit: 2, .. }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::ExtentTooLarge { actual: 3, limit: 2, .. })),
+            "{error}"
+        );
         let twice = (device.upload(&[0, 2]).unwrap(), device.upload(&[2, 1]).unwrap());
         unsorted(Csc::new(3, 1, twice.0, twice.1, values).unwrap_err());
     });

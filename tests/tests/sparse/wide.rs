@@ -93,7 +93,7 @@ fn wide_arrays_that_are_no_matrix_are_refused() {
         let many = device.upload(&[5u64, 1 << 33]).unwrap();
         let error = narrow_indices(&many).unwrap_err();
         assert!(
-            matches!(error, Error::TooLarge { what: "a column", actual, .. } if actual == 1 << 33),
+            matches!(error, Error::Device(gpu_core::Error::ExtentTooLarge { what: "a column", actual, .. }) if actual == 1 << 33),
             "{error}"
         );
     });

@@ -459,9 +459,18 @@ fn bad_input_is_refused_and_nothing_is_written() {
         let mut short_output = device.upload(&[-7.0f32; 11]).unwrap();
         let scratch = &mut Scratch::new(&stream).fixed();
         let error = problem.with_source(&short).unwrap_err();
-        assert!(matches!(error, Error::GridLength { what: "source", expected: 12, actual: 11 }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::Device(gpu_core::Error::LengthMismatch { what: "source", expected: 12, actual: 11 })
+            ),
+            "{error}"
+        );
         let error = iterate_into(&stream, &problem, &short, 1, &mut output, scratch).unwrap_err();
-        assert!(matches!(error, Error::GridLength { what: "state", .. }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::LengthMismatch { what: "state", .. })),
+            "{error}"
+        );
         let error = iterate_into(&stream, &problem, &state, 1, &mut short_output, scratch).unwrap_err();
         assert!(
             matches!(error, Error::Device(gpu_core::Error::OutputLength { expected: 12, actual: 11, .. })),
@@ -483,7 +492,10 @@ fn bad_input_is_refused_and_nothing_is_written() {
         let error = iterate_into(&stream, &problem, &state, 2, &mut output, other).unwrap_err();
         assert!(matches!(error, Error::Device(gpu_core::Error::ScratchOfOtherStream { .. })), "{error}");
         let error = iterate(&problem, &short, 2).unwrap_err();
-        assert!(matches!(error, Error::GridLength { what: "state", .. }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::LengthMismatch { what: "state", .. })),
+            "{error}"
+        );
         let foreign = Device::simulator().upload(&[1.0f32; 12]).unwrap();
         let error = iterate_into(&stream, &problem, &foreign, 1, &mut output, scratch).unwrap_err();
         assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");

@@ -351,11 +351,12 @@ fn epilogues_check_their_bias() {
             (relu.bias_per_row(&bias).bias_stride(usize::MAX), [usize::MAX, 20]),
         ];
         for (epilogue, numbers) in lengths {
-            let error = call(epilogue);
-            assert!(
-                matches!(error, Error::BiasLength { expected, actual } if [expected, actual] == numbers),
-                "{error}"
-            );
+            match call(epilogue) {
+                Error::Device(gpu_core::Error::LengthMismatch { what, expected, actual }) => {
+                    assert_eq!((what, [expected, actual]), ("a bias for the output", numbers));
+                }
+                error => panic!("{error}"),
+            }
         }
         let elsewhere = if device.kind() == Kind::Cpu { Device::simulator() } else { Device::cpu() };
         let foreign = elsewhere.zeroed::<f32>(6).unwrap();

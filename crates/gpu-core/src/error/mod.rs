@@ -10,8 +10,8 @@ pub use driver::{DriverFailure, Launched};
 /// The result of everything that can fail here.
 pub type Result<T> = core::result::Result<T, Error>;
 
-/// What can go wrong with a device, its memory or a launch, and with what a primitive is given: inputs, outputs and scratch
-/// memory are as they were then, but where a launch failed.
+/// What can go wrong with a device, its memory or a launch, and with what a primitive is given: inputs, outputs and
+/// scratch memory are as they were then, but where a launch failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -427,6 +427,32 @@ pub enum Error {
         rows: usize,
         /// Columns.
         columns: usize,
+    },
+
+    /// A matrix has other rows or columns than it should.
+    #[error("{what} is {} × {}, not {} × {}", actual.0, actual.1, expected.0, expected.1)]
+    Shape {
+        /// Which one: "the output".
+        what: &'static str,
+        /// The rows and columns it should have.
+        expected: (usize, usize),
+        /// Those it has.
+        actual: (usize, usize),
+    },
+
+    /// Vectors do not fit the matrix.
+    #[error(
+        "a {rows} × {columns} matrix takes a vector of {columns} elements to one of {rows}, not {x} to {y}"
+    )]
+    VectorLengths {
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+        /// Elements of the vector that it is multiplied by, or that is solved for.
+        x: usize,
+        /// Elements of the other.
+        y: usize,
     },
 
     /// An extent is more than the kernels can count.

@@ -1,6 +1,7 @@
 //! Batches of matrices of one layout.
 
-use super::{Layout, Matrix, MatrixMut, expect_span};
+use super::{Layout, Matrix, MatrixMut};
+use crate::checks;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::view::{View, ViewMut};
@@ -90,7 +91,7 @@ impl<'a, T: Element> Batch<'a, T> {
     /// [`Error::Length`] where `data` is shorter than the batch, [`Error::BatchOverflow`].
     pub fn new(data: impl Into<View<'a, T>>, layout: BatchLayout) -> Result<Self> {
         let data = data.into();
-        expect_span("a batch", layout.span()?, data.len())?;
+        checks::span("a batch", layout.span()?, data.len())?;
         Ok(Self { data, layout })
     }
 }
@@ -111,7 +112,7 @@ impl<'a, T: Element> BatchMut<'a, T> {
     pub fn new(data: impl Into<ViewMut<'a, T>>, layout: BatchLayout) -> Result<Self> {
         let data = data.into();
         layout.expect_apart()?;
-        expect_span("a batch", layout.span()?, data.len())?;
+        checks::span("a batch", layout.span()?, data.len())?;
         Ok(Self { data, layout })
     }
 }

@@ -69,13 +69,10 @@ pub use batch::{Batch, BatchLayout, BatchMut};
 pub use layout::{Layout, Order};
 
 use crate::buffer::Buffer;
+use crate::checks;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::view::{View, ViewMut};
-
-pub(crate) fn expect_span(what: &'static str, expected: usize, actual: usize) -> Result<()> {
-    if actual < expected { Err(Error::Length { what, expected, actual }) } else { Ok(()) }
-}
 
 /// A matrix in the memory of a device, to read. What lies in its gaps is never read.
 #[derive(Clone, Copy, Debug)]
@@ -88,10 +85,10 @@ impl<'a, T: Element> Matrix<'a, T> {
     /// The matrix that starts with the first element of `data`.
     ///
     /// # Errors
-    /// [`Error::Length`] where `data` is shorter than the matrix.
+    /// [`Error::Length`](crate::Error::Length) where `data` is shorter than the matrix.
     pub fn new(data: impl Into<View<'a, T>>, layout: Layout) -> Result<Self> {
         let data = data.into();
-        expect_span("a matrix", layout.span(), data.len())?;
+        checks::span("a matrix", layout.span(), data.len())?;
         Ok(Self { data, layout })
     }
 }
@@ -107,10 +104,10 @@ impl<'a, T: Element> MatrixMut<'a, T> {
     /// The matrix that starts with the first element of `data`.
     ///
     /// # Errors
-    /// [`Error::Length`] where `data` is shorter than the matrix.
+    /// [`Error::Length`](crate::Error::Length) where `data` is shorter than the matrix.
     pub fn new(data: impl Into<ViewMut<'a, T>>, layout: Layout) -> Result<Self> {
         let data = data.into();
-        expect_span("a matrix", layout.span(), data.len())?;
+        checks::span("a matrix", layout.span(), data.len())?;
         Ok(Self { data, layout })
     }
 }

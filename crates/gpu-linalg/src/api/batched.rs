@@ -1,6 +1,6 @@
 //! Products of batches whose matrices start anywhere.
 
-use gpu_core::{Buffer, Device, Element, Resources, Stream, Visitor};
+use gpu_core::{Buffer, Device, Element, Resources, Stream, Visitor, checks};
 use rayon::prelude::*;
 
 use super::Epilogue;
@@ -100,9 +100,9 @@ unsafe impl Resources for BatchStarts {
 /// of `gemm` where that does not cut its sums. No scratch memory is needed. Neither allocates device memory nor waits.
 ///
 /// # Errors
-/// [`Error::ProductShapes`], [`Error::Aliasing`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`];
-/// [`Error::Device`] where a matrix is not within its memory, where matrices of C overlap, where memory is on another
-/// device than the stream or where the launch failed. C is as it was then.
+/// [`Error::ProductShapes`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::ExtentTooLarge`],
+/// [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where a matrix is not within its memory, where matrices of C
+/// overlap, where memory is on another device than the stream or where the launch failed. C is as it was then.
 ///
 /// For an example see [`BatchStarts`].
 pub fn gemm_batched<T: RealElement>(
@@ -407,9 +407,7 @@ impl<'a, T: Element, C: Element> Product<'a, T, C> {
             // Of nothing any start will do.
             let span = layouts[at].span();
             let expected = if span == 0 { 0 } else { starts.last[at].saturating_add(span) };
-            if lengths[at] < expected {
-                return Err(gpu_core::Error::Length { what, expected, actual: lengths[at] }.into());
-            }
+            checks::span(what, expected, lengths[at])?;
         }
         if layouts[2].is_empty() {
             return Ok(None);

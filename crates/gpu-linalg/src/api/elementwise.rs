@@ -1,9 +1,9 @@
 //! Element-wise operations on vectors and matrices.
 
-use gpu_core::{Buffer, Stream};
+use gpu_core::{Buffer, Stream, checks};
 use gpu_linalg_kernels::elementwise::{AXPY, COPY, PRODUCT, SCALE};
 
-use super::{dense, expect_apart};
+use super::dense;
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::{Layout, Matrix, MatrixMut};
@@ -12,9 +12,7 @@ use crate::reference;
 
 /// Refuses matrices of different shapes or orders.
 fn expect_alike(first: Layout, second: Layout) -> Result<(), Error> {
-    if first.shape() != second.shape() {
-        return Err(Error::Shapes { expected: first.shape(), actual: second.shape() });
-    }
+    checks::shape("the other matrix", first.shape(), second.shape())?;
     if first.order() != second.order() {
         return Err(Error::Orders { expected: first.order(), actual: second.order() });
     }
@@ -35,8 +33,8 @@ fn run<T: RealElement>(
     stream.expect("first operand", x.data().device())?;
     stream.expect("second operand", y.data().device())?;
     stream.expect("output", output.data().device())?;
-    expect_apart(&output.data_mut(), "x", &x.data())?;
-    expect_apart(&output.data_mut(), "y", &y.data())?;
+    output.data_mut().expect_apart("x", &x.data())?;
+    output.data_mut().expect_apart("y", &y.data())?;
     if x.layout().is_empty() {
         return Ok(());
     }
@@ -65,7 +63,7 @@ fn run_in_place<T: RealElement>(
     if let Some(x) = x {
         expect_alike(x.layout(), y.layout())?;
         stream.expect("operand", x.data().device())?;
-        expect_apart(&y.data_mut(), "x", &x.data())?;
+        y.data_mut().expect_apart("x", &x.data())?;
     }
     if y.layout().is_empty() {
         return Ok(());
@@ -96,9 +94,9 @@ macro_rules! binary {
         /// allocates device memory nor waits.
         ///
         /// # Errors
-        /// [`Error::Shapes`], [`Error::Orders`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`]
-        /// where memory is on another device than the stream or where the launch failed. The output is as it was
-        /// then.
+        /// [`gpu_core::Error::Shape`], [`Error::Orders`], [`gpu_core::Error::Aliasing`],
+        /// [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream or
+        /// where the launch failed. The output is as it was then.
         pub fn $name<'x, 'y, 'o, T: RealElement>(
             stream: &Stream,
             x: impl Into<Matrix<'x, T>>,
@@ -257,7 +255,7 @@ pub fn swap<'x, 'y, T: RealElement>(
     expect_alike(x.layout(), y.layout())?;
     stream.expect("first operand", x.data().device())?;
     stream.expect("second operand", y.data().device())?;
-    expect_apart(&y.data_mut(), "x", &x.data())?;
+    y.data_mut().expect_apart("x", &x.data())?;
     if x.layout().is_empty() {
         return Ok(());
     }

@@ -5,8 +5,8 @@ use gpu_tensor_kernels::Usual;
 
 pub use gpu_tensor_kernels::Activation;
 
+use super::in_own_buffer;
 use super::tensor::{gemm_tensor_by, gemm_tf32_by};
-use super::{expect_apart, in_own_buffer};
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
 use crate::plan::tensor::Choice;
@@ -90,14 +90,19 @@ impl<'a> Epilogue<'a> {
             }
         };
         if !fits {
-            return Err(Error::BiasLength { expected, actual });
+            return Err(
+                gpu_core::Error::LengthMismatch { what: "a bias for the output", expected, actual }.into()
+            );
         }
         self.expect_apart(c)
     }
 
     /// Refuses a bias in memory that is written.
     pub(super) fn expect_apart<C: gpu_core::Element>(&self, written: &ViewMut<'_, C>) -> Result<(), Error> {
-        self.bias.map_or(Ok(()), |bias| expect_apart(written, "the bias", &bias.elements))
+        match self.bias {
+            Some(bias) => Ok(written.expect_apart("the bias", &bias.elements)?),
+            None => Ok(()),
+        }
     }
 
     /// That of the transposed C.
@@ -154,7 +159,7 @@ impl<'a> Epilogue<'a> {
 /// `gpu_tensor_kernels::gelu_tanh`'s.
 ///
 /// # Errors
-/// Those of [`gemm_tensor`](crate::gemm_tensor()), and [`Error::BiasLength`]. C is as it was then.
+/// Those of [`gemm_tensor`](crate::gemm_tensor()), and [`gpu_core::Error::LengthMismatch`]. C is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Activation, Epilogue, Layout, Matrix, MatrixMut, Scratch, bf16, gemm_tensor_with};

@@ -1,9 +1,9 @@
 //! Cholesky factorisations, and the solutions of systems by them.
 
-use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut, checks};
 
 use super::factor_inverse::squares;
-use super::{Triangle, all_of, dense, elements, expect_apart, lend, of_kernels, with_kept, written};
+use super::{Triangle, all_of, dense, elements, lend, of_kernels, with_kept, written};
 use crate::cpu;
 use crate::error::Error;
 use crate::factor;
@@ -14,19 +14,16 @@ use crate::reference;
 
 /// The rows of square matrices.
 pub(super) fn expect_square(layout: impl Into<BatchLayout>) -> Result<usize, Error> {
-    let (rows, columns) = layout.into().matrix.shape();
-    if rows == columns { Ok(rows) } else { Err(Error::NotSquare { rows, columns }) }
+    Ok(checks::square("a symmetric or triangular matrix", layout.into().matrix.shape())?)
 }
 
 pub(super) fn expect_info(expected: usize, actual: usize) -> Result<(), Error> {
-    if actual == expected { Ok(()) } else { Err(Error::InfoLength { expected, actual }) }
+    Ok(checks::length("the words of information", expected, actual)?)
 }
 
 /// That what is written has the shape and the number of matrices of what is read.
 pub(super) fn expect_same_shape(from: BatchLayout, to: BatchLayout) -> Result<(), Error> {
-    if from.matrix.shape() != to.matrix.shape() {
-        return Err(Error::Shapes { expected: from.matrix.shape(), actual: to.matrix.shape() });
-    }
+    checks::shape("the output", from.matrix.shape(), to.matrix.shape())?;
     if from.count != to.count {
         return Err(Error::BatchCounts { a: from.count, b: to.count, c: to.count });
     }
@@ -47,9 +44,9 @@ pub(super) fn expect_same_shape(from: BatchLayout, to: BatchLayout) -> Result<()
 /// Matrices whose lower triangle is column-major, or whose upper one is row-major, are read and written fastest.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::InfoLength`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`]
-/// where memory is on another device than the stream, where `scratch` is of another stream or too small, or where the
-/// launch failed. A is as it was then.
+/// [`gpu_core::Error::NotSquare`], [`gpu_core::Error::LengthMismatch`], [`gpu_core::Error::ExtentTooLarge`],
+/// [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream, where
+/// `scratch` is of another stream or too small, or where the launch failed. A is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, MatrixMut, Scratch, Triangle, expect_positive_definite, potrf, potrf_scratch};
@@ -100,7 +97,7 @@ pub fn potrf<'a, 'i, T: FactorElement>(
 /// have different orders and leading dimensions.
 ///
 /// # Errors
-/// As [`potrf`]; [`Error::Shapes`], [`Error::BatchCounts`], [`Error::Aliasing`].
+/// As [`potrf`]; [`gpu_core::Error::Shape`], [`Error::BatchCounts`], [`gpu_core::Error::Aliasing`].
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, potrf_to};
@@ -130,7 +127,7 @@ pub fn potrf_to<'a, 'l, 'i, T: FactorElement>(
     stream.expect("matrices to be factored", a.data().device())?;
     stream.expect("factors", l.data().device())?;
     stream.expect("orders of minors", info.device())?;
-    expect_apart(&l.data_mut(), "A", &a.data())?;
+    l.data_mut().expect_apart("A", &a.data())?;
     let size = of_kernels(stream, potrf_scratch::<T>(n, layout.count)?);
     lend(stream, scratch, ("factorisation", size), |mut room| {
         if layout.is_empty() {
@@ -195,10 +192,10 @@ pub fn expect_positive_definite<'i>(info: impl Into<View<'i, u32>>) -> Result<()
 /// [crate documentation](crate) for the residual. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::Shapes`], [`Error::BatchCounts`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
-/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream, or `scratch` of
-/// another stream or too small. B is as it was then. Where a launch failed, [`Error::Device`] too, and B is
-/// unspecified.
+/// [`gpu_core::Error::NotSquare`], [`gpu_core::Error::Shape`], [`Error::BatchCounts`], [`gpu_core::Error::Aliasing`],
+/// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where memory is on
+/// another device than the stream, or `scratch` of another stream or too small. B is as it was then. Where a launch
+/// failed, [`Error::Device`] too, and B is unspecified.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, potrs, potrs_scratch};
@@ -254,7 +251,7 @@ pub(super) fn solve_in_place<T: FactorElement>(
 /// orders and leading dimensions; what does not lie in `x`'s matrices is as it was.
 ///
 /// # Errors
-/// As [`potrs`], of `x` as its B; [`Error::Shapes`], [`Error::BatchCounts`], [`Error::Aliasing`].
+/// As [`potrs`], of `x` as its B; [`gpu_core::Error::Shape`], [`Error::BatchCounts`], [`gpu_core::Error::Aliasing`].
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, potrs_to};
@@ -282,7 +279,7 @@ pub fn potrs_to<'l, 'b, 'x, T: FactorElement>(
     expect_same_shape(from, to)?;
     expect_systems(stream, &l, &mut x)?;
     stream.expect("right-hand sides", b.data().device())?;
-    expect_apart(&x.data_mut(), "B", &b.data())?;
+    x.data_mut().expect_apart("B", &b.data())?;
     let size = potrs_scratch::<T>(l.layout().matrix.rows(), to)?;
     lend(stream, scratch, ("system", size), |room| {
         if !to.is_empty() {
@@ -300,15 +297,13 @@ fn expect_systems<T: FactorElement>(
 ) -> Result<(), Error> {
     let (factors, layout) = (l.layout(), b.layout());
     let n = expect_square(factors)?;
-    if layout.matrix.rows() != n {
-        return Err(Error::Shapes { expected: (n, layout.matrix.columns()), actual: layout.matrix.shape() });
-    }
+    checks::shape("B", (n, layout.matrix.columns()), layout.matrix.shape())?;
     if factors.count != layout.count {
         return Err(Error::BatchCounts { a: factors.count, b: layout.count, c: layout.count });
     }
     stream.expect("factors of systems", l.data().device())?;
     stream.expect("right-hand sides", b.data().device())?;
-    expect_apart(&b.data_mut(), "L", &l.data())
+    Ok(b.data_mut().expect_apart("L", &l.data())?)
 }
 
 /// Scratch memory of [`potrs`] and [`potrs_to`] for systems of `n` rows and right-hand sides, in the end solutions,

@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut};
 
 use super::factor::{expect_same_shape, expect_square, solve_in_place};
-use super::{Diagonal, Triangle, elements, expect_apart, lend, potrs_scratch, written};
+use super::{Diagonal, Triangle, elements, lend, potrs_scratch, written};
 use crate::error::Error;
 use crate::factor;
 use crate::factor::launch::FactorElement;
@@ -19,9 +19,9 @@ use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
 /// It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on
-/// another device than the stream, where `scratch` is of another stream or too small, or where a launch failed. `a` is
-/// as it was then, but where one of the last launches failed.
+/// [`gpu_core::Error::NotSquare`], [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`];
+/// [`Error::Device`] where memory is on another device than the stream, where `scratch` is of another stream or too
+/// small, or where a launch failed. `a` is as it was then, but where one of the last launches failed.
 ///
 /// ```
 /// use gpu_linalg::{Layout, MatrixMut, Scratch, Triangle, potri, potri_scratch};
@@ -56,7 +56,7 @@ pub fn potri<'a, T: FactorElement>(
 /// may have different orders and leading dimensions.
 ///
 /// # Errors
-/// As [`potri`]; [`Error::Shapes`], [`Error::BatchCounts`], [`Error::Aliasing`].
+/// As [`potri`]; [`gpu_core::Error::Shape`], [`Error::BatchCounts`], [`gpu_core::Error::Aliasing`].
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, potri_to};
@@ -81,7 +81,7 @@ pub fn potri_to<'l, 'x, T: FactorElement>(
     let squares = expect(stream, from, &l.data())?;
     expect_same_shape(from, to)?;
     stream.expect("inverses", inverse.data().device())?;
-    expect_apart(&inverse.data_mut(), "L", &l.data())?;
+    inverse.data_mut().expect_apart("L", &l.data())?;
     lend(stream, scratch, ("inverse", potri_scratch::<T>(squares.matrix.rows(), squares.count)?), |room| {
         if from.is_empty() {
             return Ok(());
@@ -181,7 +181,7 @@ pub fn cholesky_inverse<'l, T: FactorElement>(
 /// most `(n + 1) ε · 2 Σ |ln lᵢᵢ|`, to first order.
 ///
 /// # Errors
-/// [`Error::NotSquare`]; [`Error::ExtentTooLarge`]; [`Error::Device`].
+/// [`gpu_core::Error::NotSquare`]; [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`].
 ///
 /// ```
 /// use gpu_linalg::{Batch, BatchLayout, Layout, logdet_batch};

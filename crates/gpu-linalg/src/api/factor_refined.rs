@@ -1,6 +1,6 @@
 //! Systems whose matrix is factored in f32, solved to residuals of f64.
 
-use gpu_core::{Buffer, Scratch, Stream, View};
+use gpu_core::{Buffer, Scratch, Stream, View, checks};
 
 use super::factor::expect_square;
 use super::{Triangle, copy, expect_positive_definite, potrf, potrs, symv};
@@ -36,8 +36,8 @@ pub struct Refinement {
 ///
 /// # Errors
 /// [`Error::NotConverged`]; [`Error::NotPositiveDefinite`] where A, rounded to f32, is not positive definite, or
-/// beyond its range; [`Error::NotSquare`], [`Error::Shapes`], [`Error::Aliasing`], [`Error::ExtentTooLarge`];
-/// [`Error::Device`]. B is as it was then.
+/// beyond its range; [`gpu_core::Error::NotSquare`], [`gpu_core::Error::Shape`], [`gpu_core::Error::Aliasing`],
+/// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`]. B is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, potrs_refined};
@@ -59,13 +59,11 @@ pub fn potrs_refined(
 ) -> Result<Refinement, Error> {
     let n = expect_square(a.layout())?;
     let (rows, columns) = b.layout().shape();
-    if rows != n {
-        return Err(Error::Shapes { expected: (n, columns), actual: (rows, columns) });
-    }
+    checks::shape("B", (n, columns), (rows, columns))?;
     let device = a.data().device().clone();
     let stream = device.default_stream();
     stream.expect("right-hand sides", b.data().device())?;
-    super::expect_apart(&b.data_mut(), "A", &a.data())?;
+    b.data_mut().expect_apart("A", &a.data())?;
     let mut done = Refinement { steps: 0, residual: 0.0 };
     if n == 0 || columns == 0 {
         return Ok(done);

@@ -1,12 +1,12 @@
 //! Cholesky factorisations of batches of sizes of their own, and the solutions of systems by them.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Stream, View, ViewMut, checks};
 use gpu_factor_kernels::{Batch, SOLVE_RHS, Solve};
 use gpu_std::launch::LaunchConfig;
 use rayon::prelude::*;
 
+use super::Triangle;
 use super::factor::expect_info;
-use super::{Triangle, expect_apart};
 use crate::cpu;
 use crate::error::Error;
 use crate::factor::Sizes;
@@ -33,7 +33,7 @@ fn split<T>(mut all: &mut [T], count: usize, len: impl Fn(usize) -> usize) -> Ve
 /// `potrf` does it in a batch of several: the bits are the same.
 ///
 /// # Errors
-/// [`Error::BatchLength`], [`Error::InfoLength`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on
+/// [`gpu_core::Error::LengthMismatch`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where memory is on
 /// another device than the stream or where the launch failed. `a` is as it was then, but where a later one of several
 /// launches failed.
 ///
@@ -57,9 +57,7 @@ pub fn potrf_sizes<'a, 'i, T: FactorElement>(
     info: impl Into<ViewMut<'i, u32>>,
 ) -> Result<(), Error> {
     let (mut a, mut info) = (a.into(), info.into());
-    if a.len() != sizes.elements() {
-        return Err(Error::BatchLength { expected: sizes.elements(), actual: a.len() });
-    }
+    checks::length("the matrices' elements", sizes.elements(), a.len())?;
     expect_info(sizes.count(), info.len())?;
     stream.expect("matrices to be factored", a.device())?;
     stream.expect("orders of minors", info.device())?;
@@ -102,7 +100,7 @@ fn rows_contiguous(triangle: Triangle, order: Order, count: usize) -> Result<Bat
 /// starts at [`Sizes::rows_before`] times `count`.
 ///
 /// # Errors
-/// As [`potrf_sizes`]; [`Error::Aliasing`], [`Error::ExtentTooLarge`].
+/// As [`potrf_sizes`]; [`gpu_core::Error::Aliasing`], [`gpu_core::Error::ExtentTooLarge`].
 ///
 /// ```
 /// use gpu_linalg::{Order, Sizes, Triangle, potrs_sizes};
@@ -127,17 +125,13 @@ pub fn potrs_sizes<'l, 'b, T: FactorElement>(
     b: impl Into<ViewMut<'b, T>>,
 ) -> Result<(), Error> {
     let (l, mut b) = (l.into(), b.into());
-    if l.len() != sizes.elements() {
-        return Err(Error::BatchLength { expected: sizes.elements(), actual: l.len() });
-    }
-    let expected = sizes.rows().checked_mul(count);
-    if Some(b.len()) != expected {
-        return Err(Error::BatchLength { expected: expected.unwrap_or(usize::MAX), actual: b.len() });
-    }
+    checks::length("the factors' elements", sizes.elements(), l.len())?;
+    // What saturates is more than memory has.
+    checks::length("the right-hand sides' elements", sizes.rows().saturating_mul(count), b.len())?;
     stream.expect("factors of systems", l.device())?;
     stream.expect("right-hand sides", b.device())?;
     stream.expect("sizes of matrices", sizes.table().device())?;
-    expect_apart(&b, "L", &l)?;
+    b.expect_apart("L", &l)?;
     if b.is_empty() {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut};
 
 use super::gemv::multiply_vector;
-use super::{Triangle, elements, expect_apart, in_own_buffer, lend, of_kernels};
+use super::{Triangle, elements, in_own_buffer, lend, of_kernels};
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
@@ -19,9 +19,10 @@ use crate::plan::gemm::{self, AsVector, Kernel, Plan, Sums};
 /// gives the same bits. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
-/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream, where `scratch` is of
-/// another stream or too small, or where the launch failed. C is as it was then.
+/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`gpu_core::Error::Aliasing`],
+/// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where memory is on
+/// another device than the stream, where `scratch` is of another stream or too small, or where the launch failed. C is
+/// as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, gemm};
@@ -123,8 +124,8 @@ pub(super) fn expect_memory<T: gpu_core::Element, C: gpu_core::Element>(
     stream.expect("first factor of a product", a.device())?;
     stream.expect("second factor of a product", b.device())?;
     stream.expect("output of a product", c.device())?;
-    expect_apart(c, "A", &a)?;
-    expect_apart(c, "B", &b)
+    c.expect_apart("A", &a)?;
+    Ok(c.expect_apart("B", &b)?)
 }
 
 /// How a product by tiles is computed.

@@ -19,9 +19,9 @@ use crate::plan::gemv::Plan;
 /// gives the same bits. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::VectorLengths`], [`Error::Aliasing`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`];
-/// [`Error::Device`] where memory is on another device than the stream, where `scratch` is of another stream or too
-/// small, or where the launch failed. `y` is as it was then.
+/// [`gpu_core::Error::VectorLengths`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::ExtentTooLarge`],
+/// [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream, where
+/// `scratch` is of another stream or too small, or where the launch failed. `y` is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, Scratch, gemv};
@@ -81,7 +81,7 @@ where
 /// Scratch memory of [`gemv`] for a matrix of elements of type `T`: nothing but where there are few results.
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
+/// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`].
 ///
 /// ```
 /// use gpu_linalg::{Layout, gemv_scratch};

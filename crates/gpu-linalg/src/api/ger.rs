@@ -1,8 +1,7 @@
 //! Outer products.
 
-use gpu_core::{Buffer, Stream, View};
+use gpu_core::{Buffer, Stream, View, checks};
 
-use super::expect_apart;
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::{Layout, MatrixMut, Order};
@@ -17,8 +16,8 @@ use crate::reference;
 /// allocates device memory nor waits.
 ///
 /// # Errors
-/// [`Error::VectorLengths`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on
-/// another device than the stream or where the launch failed. A is as it was then.
+/// [`gpu_core::Error::VectorLengths`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`];
+/// [`Error::Device`] where memory is on another device than the stream or where the launch failed. A is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, MatrixMut, ger};
@@ -38,15 +37,13 @@ pub fn ger<'x, 'y, T: RealElement>(
     mut a: MatrixMut<'_, T>,
 ) -> Result<(), Error> {
     let (x, y) = (x.into(), y.into());
-    let (layout, (rows, columns)) = (a.layout(), a.layout().shape());
-    if x.len() != rows || y.len() != columns {
-        return Err(Error::VectorLengths { rows, columns, x: y.len(), y: x.len() });
-    }
+    let layout = a.layout();
+    checks::vectors(layout.shape(), y.len(), x.len())?;
     stream.expect("first vector of an outer product", x.device())?;
     stream.expect("second vector of an outer product", y.device())?;
     stream.expect("matrix of an outer product", a.data().device())?;
-    expect_apart(&a.data_mut(), "x", &x)?;
-    expect_apart(&a.data_mut(), "y", &y)?;
+    a.data_mut().expect_apart("x", &x)?;
+    a.data_mut().expect_apart("y", &y)?;
     if layout.is_empty() || alpha == T::ZERO {
         return Ok(());
     }
@@ -69,8 +66,8 @@ pub fn ger<'x, 'y, T: RealElement>(
 /// enqueued on the device's default stream; reading the buffer waits for it.
 ///
 /// # Errors
-/// [`Error::TooManyBlocks`]; [`Error::Device`] where the vectors are not on one device, its memory does not suffice, or
-/// the launch failed.
+/// [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where the vectors are not on one device, its memory does not
+/// suffice, or the launch failed.
 ///
 /// ```
 /// let device = gpu_core::Device::best();

@@ -49,7 +49,7 @@ pub use triangle::{
 };
 pub use update::{gram, gram_pair, syr2k, syr2k_scratch, syrk, syrk_scratch};
 
-use gpu_core::{Buffer, Device, Element, Kind, Scratch, ScratchSize, Stream, View, ViewMut};
+use gpu_core::{Buffer, Device, Element, Kind, Scratch, ScratchSize, Stream, View, ViewMut, checks};
 
 use crate::error::Error;
 use crate::level3::{self, TriangleElement};
@@ -151,23 +151,10 @@ fn expect_vectors<T: Element>(
     x: &View<'_, T>,
     y: &ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    let (rows, columns) = a.layout().shape();
-    if x.len() != columns || y.len() != rows {
-        return Err(Error::VectorLengths { rows, columns, x: x.len(), y: y.len() });
-    }
+    checks::vectors(a.layout().shape(), x.len(), y.len())?;
     stream.expect("matrix of a product", a.data().device())?;
     stream.expect("vector of a product", x.device())?;
     stream.expect("output of a product", y.device())?;
-    expect_apart(y, "A", &a.data())?;
-    expect_apart(y, "x", x)
-}
-
-/// Refuses an output that shares memory with `input`. Borrows rule it out, but for memory that was taken over from
-/// elsewhere.
-fn expect_apart<T: gpu_core::Element, I: gpu_core::Element>(
-    output: &ViewMut<'_, T>,
-    name: &'static str,
-    input: &View<'_, I>,
-) -> Result<(), Error> {
-    if output.view().overlaps(input) { Err(Error::Aliasing { input: name }) } else { Ok(()) }
+    y.expect_apart("A", &a.data())?;
+    Ok(y.expect_apart("x", x)?)
 }

@@ -1,12 +1,10 @@
 //! Products with a triangular or a symmetric matrix.
 
-use gpu_core::{Buffer, Scratch, ScratchSize, Stream, ViewMut};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream, ViewMut, checks};
 
 use super::gemm::expect_memory;
 use super::solve::{Side, expect_shapes};
-use super::{
-    Diagonal, Triangle, all_of, copied, dense, elements, expect_apart, lend, multiply, with_kept, written,
-};
+use super::{Diagonal, Triangle, all_of, copied, dense, elements, lend, multiply, with_kept, written};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{OnLeft, TriangleElement, copy, part, part_mut, rows_of, spread, take, temporary, whole};
@@ -24,10 +22,10 @@ use crate::plan::level3::{self as plan, Step};
 /// wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`],
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the
-/// stream, or `scratch` of another stream or too small. B is as it was then. Where a launch failed, [`Error::Device`]
-/// too, and B is unspecified.
+/// [`gpu_core::Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`gpu_core::Error::Aliasing`],
+/// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where memory is on
+/// another device than the stream, or `scratch` of another stream or too small. B is as it was then. Where a launch
+/// failed, [`Error::Device`] too, and B is unspecified.
 ///
 /// ```
 /// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Scratch, Side, Triangle, trmm, trmm_scratch};
@@ -56,7 +54,7 @@ pub fn trmm<'a, 'b, T: TriangleElement>(
     expect_shapes(side, a.layout(), b.layout())?;
     stream.expect("triangle of a product", a.data().device())?;
     stream.expect("other factor of a product", b.data().device())?;
-    expect_apart(&b.data_mut(), "A", &a.data())?;
+    b.data_mut().expect_apart("A", &a.data())?;
     let (of, size) = (OnLeft::new(side, triangle, a), trmm_scratch::<T>(side, b.layout())?);
     let b = if side == Side::Left { b } else { b.transposed() };
     lend(stream, scratch, ("product", size), |room| on_left(stream, of, diagonal, alpha, b, room))
@@ -149,7 +147,7 @@ pub fn trmm_scratch<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -> Re
 /// where `scratch` grows.
 ///
 /// # Errors
-/// As [`trmm`]; [`Error::Shapes`] where B and C differ.
+/// As [`trmm`]; [`gpu_core::Error::Shape`] where B and C differ.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Side, Triangle, symm, symm_scratch};
@@ -179,10 +177,7 @@ pub fn symm<'a, 'b, 'c, T: TriangleElement>(
 ) -> Result<(), Error> {
     let (a, b, mut c) = (a.into(), b.into(), c.into());
     expect_shapes(side, a.layout(), b.layout())?;
-    let (expected, actual) = (b.layout().matrix.shape(), c.layout().matrix.shape());
-    if expected != actual {
-        return Err(Error::Shapes { expected, actual });
-    }
+    checks::shape("C", b.layout().matrix.shape(), c.layout().matrix.shape())?;
     let counts = [a.layout().count, b.layout().count, c.layout().count];
     if counts[1] != counts[2] {
         return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });

@@ -2,6 +2,7 @@
 
 use gpu_core::{Buffer, Device, Resources, Scratch, ScratchSize, Stream, ViewMut, Visitor};
 
+use super::factor::expect_info;
 use super::{Triangle, elements, expect_positive_definite, lend, of_kernels, with_kept};
 use crate::cpu;
 use crate::error::Error;
@@ -40,7 +41,7 @@ impl BlockSkyline {
     ///
     /// # Errors
     /// [`Error::SkylineSide`] of 0, [`Error::SkylineRows`] where `first` is not as long as there are block rows,
-    /// [`Error::SkylineRow`] where a block row begins right of the diagonal, [`Error::ExtentTooLarge`];
+    /// [`Error::SkylineRow`] where a block row begins right of the diagonal, [`gpu_core::Error::ExtentTooLarge`];
     /// [`Error::Device`] where memory does not suffice.
     pub fn new(device: &Device, n: usize, side: usize, first: &[usize]) -> Result<Self, Error> {
         let structure = Structure::new(n, side, first)?;
@@ -117,8 +118,8 @@ impl BlockSkyline {
 /// and of its product. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::SkylineSize`], [`Error::InfoLength`]; [`Error::Device`] where memory is on another device than the stream,
-/// where `scratch` is of another stream or too small, or where the launch failed. A is as it was then.
+/// [`Error::SkylineSize`], [`gpu_core::Error::LengthMismatch`]; [`Error::Device`] where memory is on another device
+/// than the stream, where `scratch` is of another stream or too small, or where the launch failed. A is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{BlockSkyline, Layout, MatrixMut, Scratch, Triangle, expect_positive_definite, potrf_skyline};
@@ -148,9 +149,7 @@ pub fn potrf_skyline<'i, T: FactorElement>(
     if actual != (expected, expected) {
         return Err(Error::SkylineSize { expected, actual });
     }
-    if info.len() != 1 {
-        return Err(Error::InfoLength { expected: 1, actual: info.len() });
-    }
+    expect_info(1, info.len())?;
     stream.expect("matrix of a factorisation", a.data().device())?;
     stream.expect("structure of a factorisation", skyline.tables.device())?;
     stream.expect("order of a minor", info.device())?;

@@ -1,6 +1,7 @@
 //! Systems with a triangular matrix.
 
-use super::{Diagonal, Triangle, all_of, copied, dense, elements, expect_apart, lend, multiply, with_kept};
+use super::factor::{expect_info, expect_square};
+use super::{Diagonal, Triangle, all_of, copied, dense, elements, lend, multiply, with_kept};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{Needs, OnLeft, TriangleElement, part, system, take};
@@ -18,11 +19,7 @@ pub enum Side {
 
 /// That A, on that side, fits B.
 pub(super) fn expect_shapes(side: Side, a: BatchLayout, b: BatchLayout) -> Result<(), Error> {
-    let (rows, columns) = a.matrix.shape();
-    if rows != columns {
-        return Err(Error::NotSquare { rows, columns });
-    }
-    let (of_a, of_b) = ((rows, columns), b.matrix.shape());
+    let (rows, of_a, of_b) = (expect_square(a)?, a.matrix.shape(), b.matrix.shape());
     let (expected, factors) = match side {
         Side::Left => (of_b.0, (of_a, of_b)),
         Side::Right => (of_b.1, (of_b, of_a)),
@@ -52,10 +49,11 @@ pub(super) fn expect_shapes(side: Side, a: BatchLayout, b: BatchLayout) -> Resul
 /// alone. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::InfoLength`], [`Error::Aliasing`],
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the
-/// stream, or `scratch` of another stream or too small. B is as it was then. Where a launch failed, [`Error::Device`]
-/// too, and B is unspecified.
+/// [`gpu_core::Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`],
+/// [`gpu_core::Error::LengthMismatch`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::ExtentTooLarge`],
+/// [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream, or
+/// `scratch` of another stream or too small. B is as it was then. Where a launch failed, [`Error::Device`] too, and B
+/// is unspecified.
 ///
 /// ```
 /// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Scratch, Side, Triangle, trsm, trsm_scratch};
@@ -119,13 +117,11 @@ pub(crate) fn expect_system<T: TriangleElement>(
     info: &ViewMut<'_, u32>,
 ) -> Result<(), Error> {
     expect_shapes(side, a.layout(), b.layout())?;
-    if info.len() != b.layout().count {
-        return Err(Error::InfoLength { expected: b.layout().count, actual: info.len() });
-    }
+    expect_info(b.layout().count, info.len())?;
     stream.expect("matrix of a system", a.data().device())?;
     stream.expect("right-hand side of a system", b.data().device())?;
     stream.expect("information on a system", info.device())?;
-    expect_apart(&b.data_mut(), "A", &a.data())?;
+    b.data_mut().expect_apart("A", &a.data())?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Capability, Scratch, ScratchSize, Stream, ViewMut};
 
 use super::gemm::{by_vector, expect_batches, expect_memory, expect_product};
-use super::{Epilogue, elements, expect_apart, in_own_buffer, lend, of_kernels};
+use super::{Epilogue, elements, in_own_buffer, lend, of_kernels};
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
 use crate::plan::gemm::{AsVector, vector_scratch_len};
@@ -36,9 +36,10 @@ use crate::variants::TensorVariant;
 /// is an error that says so; [`gemm`](crate::gemm()) of `f32` runs everywhere.
 ///
 /// # Errors
-/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
-/// [`Error::TooManyBlocks`], [`Error::NoTensorCores`]; [`Error::Device`] where memory is on another device than the
-/// stream, where `scratch` is of another stream or too small, or where the launch failed. C is as it was then.
+/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`gpu_core::Error::Aliasing`],
+/// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`], [`Error::NoTensorCores`]; [`Error::Device`]
+/// where memory is on another device than the stream, where `scratch` is of another stream or too small, or where the
+/// launch failed. C is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, bf16, gemm_tensor};
@@ -90,10 +91,10 @@ pub(crate) fn gemm_tensor_by<T: TensorElement, C: TensorOutput<T>>(
 /// never does this on its own. `scratch` grows to [`gemm_tf32_scratch`], at least as large as the smaller factor.
 ///
 /// A launch before the product's copies the smaller factor into `scratch`, rounded and with lines along `k`, which is
-/// all that the tensor cores and the copy engine take of 32 bits. The larger one is read where it lies and rounded on its
-/// way, in registers; it is copied, too, where it lies across `k` or is not aligned to 16 bytes, and the smaller one
-/// has so many rows or columns (thousands) that the copy takes less time than what it saves. Where C has at most
-/// 32 rows or columns, both are read where they lie; where it is a single row or column without gaps, as the other
+/// all that the tensor cores and the copy engine take of 32 bits. The larger one is read where it lies and rounded on
+/// its way, in registers; it is copied, too, where it lies across `k` or is not aligned to 16 bytes, and the smaller
+/// one has so many rows or columns (thousands) that the copy takes less time than what it saves. Where C has at most 32
+/// rows or columns, both are read where they lie; where it is a single row or column without gaps, as the other
 /// factor's is, and there is no epilogue, the product is that of [`gemv`](crate::gemv()), which waits for memory as it
 /// is: nothing is rounded then.
 ///
@@ -402,8 +403,8 @@ fn product<T: Kernels, C: gpu_core::Element>(
     epilogue.expect_for(stream, c.layout(), &c.data_mut())?;
     let size = of_kernels(stream, elements::<T::Sum>(needed(choice, (a, b), c.layout())?));
     lend(stream, scratch, ("product", size), |room| {
-        expect_apart(&room, "A", &a.data())?;
-        expect_apart(&room, "B", &b.data())?;
+        room.expect_apart("A", &a.data())?;
+        room.expect_apart("B", &b.data())?;
         epilogue.expect_apart(&room)?;
         in_room(stream, choice, (alpha, beta), (a, b), c, epilogue, room, on_cpu)
     })

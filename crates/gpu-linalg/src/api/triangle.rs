@@ -1,9 +1,9 @@
 //! Products of a vector and a symmetric or a triangular matrix.
 
-use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut, checks};
 
 use super::factor::expect_square;
-use super::{elements, expect_apart, expect_vectors, lend, of_kernels, with_kept};
+use super::{elements, expect_vectors, lend, of_kernels, with_kept};
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::Matrix;
@@ -63,9 +63,10 @@ pub enum Diagonal {
 /// the same bits. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::VectorLengths`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
-/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream, where `scratch` is of
-/// another stream or too small, or where the launch failed. `y` is as it was then.
+/// [`gpu_core::Error::NotSquare`], [`gpu_core::Error::VectorLengths`], [`gpu_core::Error::Aliasing`],
+/// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where memory is on
+/// another device than the stream, where `scratch` is of another stream or too small, or where the launch failed. `y`
+/// is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, Scratch, Triangle, symv, symv_scratch};
@@ -109,7 +110,7 @@ pub fn symv<'x, 'y, T: RealElement>(
 /// Scratch memory of [`symv`] for a matrix of `n` rows.
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`].
+/// [`gpu_core::Error::ExtentTooLarge`].
 pub fn symv_scratch<T: RealElement>(n: usize) -> Result<ScratchSize, Error> {
     Ok(elements::<T>(scratch_len(n)?))
 }
@@ -147,12 +148,10 @@ pub fn trmv<'x, T: RealElement>(
 ) -> Result<(), Error> {
     let mut x = x.into();
     let n = expect_square(a.layout())?;
-    if x.len() != n {
-        return Err(Error::VectorLengths { rows: n, columns: n, x: x.len(), y: x.len() });
-    }
+    checks::vectors((n, n), x.len(), x.len())?;
     stream.expect("matrix of a product", a.data().device())?;
     stream.expect("vector of a product", x.device())?;
-    expect_apart(&x, "A", &a.data())?;
+    x.expect_apart("A", &a.data())?;
     lend(stream, scratch, ("product", of_kernels(stream, trmv_scratch::<T>(n)?)), |room| {
         if n == 0 {
             return Ok(());
@@ -170,7 +169,7 @@ pub fn trmv<'x, T: RealElement>(
 /// Scratch memory of [`trmv`] for a matrix of `n` rows.
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`].
+/// [`gpu_core::Error::ExtentTooLarge`].
 pub fn trmv_scratch<T: RealElement>(n: usize) -> Result<ScratchSize, Error> {
     symv_scratch::<T>(n)
 }

@@ -1,7 +1,8 @@
 //! Symmetric updates of a triangle.
 
-use gpu_core::{Buffer, Scratch, ScratchSize, Stream};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream, checks};
 
+use super::factor::expect_square;
 use super::gemm::{How, expect_memory, product};
 use super::{Diagonal, Triangle, dense, elements, lend, of_kernels, written};
 use crate::error::Error;
@@ -19,10 +20,10 @@ use crate::plan::gemm::scratch_len_of_part;
 /// the type alone. It does not wait, nor allocate but where `scratch` grows.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`],
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the
-/// stream, or `scratch` of another stream or too small. C is as it was then. Where a launch failed, [`Error::Device`]
-/// too, and C's triangle is unspecified.
+/// [`gpu_core::Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`gpu_core::Error::Aliasing`],
+/// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where memory is on
+/// another device than the stream, or `scratch` of another stream or too small. C is as it was then. Where a launch
+/// failed, [`Error::Device`] too, and C's triangle is unspecified.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, syrk, syrk_scratch};
@@ -62,7 +63,7 @@ pub fn syrk_scratch<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> Scra
 /// [`syr2k_scratch`].
 ///
 /// # Errors
-/// As [`syrk`]; [`Error::Shapes`] where A and B differ.
+/// As [`syrk`]; [`gpu_core::Error::Shape`] where A and B differ.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, Scratch, Triangle, syr2k, syr2k_scratch};
@@ -109,13 +110,9 @@ fn update<T: TriangleElement>(
 ) -> Result<(), Error> {
     let (a, b) = factors[0];
     let (rows, columns) = c.layout().matrix.shape();
-    if rows != columns {
-        return Err(Error::NotSquare { rows, columns });
-    }
+    expect_square(c.layout())?;
     let (of_a, of_b) = (a.layout().matrix.shape(), b.layout().matrix.shape());
-    if of_a != of_b {
-        return Err(Error::Shapes { expected: of_a, actual: of_b });
-    }
+    checks::shape("B", of_a, of_b)?;
     if of_a.0 != rows {
         return Err(Error::ProductShapes { a: of_a, b: (of_b.1, of_b.0), c: (rows, columns) });
     }
@@ -149,8 +146,8 @@ fn update<T: TriangleElement>(
 /// writes the other triangle, on the device's default stream; reading the buffer waits for it.
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where the device's memory does not suffice,
-/// or where a launch failed.
+/// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where the device's memory
+/// does not suffice, or where a launch failed.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, gram};
@@ -170,7 +167,7 @@ pub fn gram<'a, T: TriangleElement>(a: impl Into<Batch<'a, T>>) -> Result<Buffer
 /// A and B are n × k and the result n × n, symmetric to the bit: [`syr2k`], and otherwise as [`gram`].
 ///
 /// # Errors
-/// As [`gram`]; [`Error::Shapes`] and [`Error::BatchCounts`] where A and B differ.
+/// As [`gram`]; [`gpu_core::Error::Shape`] and [`Error::BatchCounts`] where A and B differ.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, gram_pair};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gpu_core::{Buffer, Device, Resources, Visitor};
+use gpu_core::{Buffer, Device, Resources, Visitor, checks};
 
 use crate::error::Error;
 use crate::plan::factor::{Kernel, MOST};
@@ -48,16 +48,11 @@ impl Sizes {
     /// For matrices of so many rows and columns, each at most 512.
     ///
     /// # Errors
-    /// [`Error::ExtentTooLarge`]; [`Error::Device`] where the device's memory does not suffice.
+    /// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where the device's memory does not suffice.
     pub fn new(device: &Device, sizes: &[usize]) -> Result<Self, Error> {
-        if let Some(&actual) = sizes.iter().find(|&&size| size > MOST) {
-            let what = "the number of rows of a matrix of a batch of sizes of their own";
-            return Err(Error::ExtentTooLarge { what, actual, limit: MOST });
-        }
-        if sizes.len() > u32::MAX as usize {
-            let what = "the number of matrices";
-            return Err(Error::ExtentTooLarge { what, actual: sizes.len(), limit: u32::MAX as usize });
-        }
+        let what = "the number of rows of a matrix of a batch of sizes of their own";
+        sizes.iter().try_for_each(|&size| checks::extent(what, size, MOST))?;
+        checks::extent("the number of matrices", sizes.len(), u32::MAX as usize)?;
         // Less than 2^32 · 2^18.
         let sums = |of: fn(usize) -> usize| -> Vec<usize> {
             let before = sizes.iter().scan(0, |sum, &size| {

@@ -21,7 +21,7 @@ impl Plan {
     /// of `x`, `y` and the output.
     ///
     /// # Errors
-    /// [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::TooManyBlocks`].
     pub fn new(
         bytes: usize,
         operation: u32,
@@ -41,7 +41,7 @@ impl Plan {
     /// the lines and of the matrix.
     ///
     /// # Errors
-    /// [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::TooManyBlocks`].
     pub fn outer(bytes: usize, layout: Layout, addresses: [u64; 2]) -> Result<Self, Error> {
         let lines = (layout.contiguous() as u64, layout.lines() as u64);
         // The vector is the same for all lines.

@@ -63,7 +63,7 @@ impl Kernel {
     /// The launch for `count` matrices of at most `most` rows.
     ///
     /// # Errors
-    /// [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::TooManyBlocks`].
     pub fn launch<T: RealElement>(self, count: usize, most: u32) -> Result<LaunchConfig, Error> {
         let lanes = match self {
             Self::Lanes8 => 8,
@@ -112,7 +112,7 @@ impl Whole {
     /// The plan for batches of matrices that are neither empty nor larger than [`MOST`].
     ///
     /// # Errors
-    /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`].
     pub fn new<T: RealElement>(
         triangle: Triangle,
         from: BatchLayout,
@@ -180,7 +180,7 @@ impl Whole {
 /// so many multiprocessors.
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`].
+/// [`gpu_core::Error::ExtentTooLarge`].
 pub fn tiled<T: RealElement>(
     triangle: Triangle,
     layout: BatchLayout,
@@ -227,7 +227,7 @@ pub fn tiled_scratch_len<T>(rows: usize, tiles: usize) -> usize {
 /// The launch for the step of a large matrix that starts at column `first`.
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`].
+/// [`gpu_core::Error::ExtentTooLarge`].
 pub fn step<T: RealElement>(
     triangle: Triangle,
     matrix: Layout,
@@ -252,7 +252,7 @@ pub fn step<T: RealElement>(
 /// The launch for the rows below the block of a large matrix that starts at column `first`, which is a whole [`STEP`].
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`].
+/// [`gpu_core::Error::ExtentTooLarge`].
 pub fn strips<T: RealElement>(
     triangle: Triangle,
     matrix: Layout,
@@ -274,7 +274,7 @@ pub fn strips<T: RealElement>(
 /// The launch for the systems of factored matrices, neither empty nor larger than [`SOLVE_MOST`].
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
+/// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`].
 pub fn solve<T: RealElement>(
     triangle: Triangle,
     l: BatchLayout,
@@ -313,7 +313,7 @@ pub const fn solves_whole(n: usize, count: usize) -> bool {
 /// where it is read and where it is written. Rows that are beside each other are one element apart.
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
+/// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`].
 pub fn copy(
     (rows, columns): (usize, usize),
     from: (usize, usize),

@@ -68,7 +68,7 @@ impl Plan {
     /// counts as zero, and neither is read.
     ///
     /// # Errors
-    /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`].
     pub fn new<T: Element>(layout: Layout, a: u64, x: u64, sums: bool) -> Result<Self, Error> {
         let results = extent("the number of rows", layout.rows())?;
         let length = extent("the number of columns", layout.columns())?;

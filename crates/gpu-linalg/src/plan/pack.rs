@@ -72,7 +72,8 @@ impl Pack {
     /// the start of aligned memory on; `None` where nothing is copied.
     ///
     /// # Errors
-    /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`], [`Error::Device`] of copies whose length is not a `usize`.
+    /// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`], [`Error::Device`] of copies whose
+    /// length is not a `usize`.
     pub fn new(
         packs: Packs,
         bytes: usize,

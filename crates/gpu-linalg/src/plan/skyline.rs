@@ -1,5 +1,6 @@
 //! The structure of a skyline matrix, as its factorisation takes it.
 
+use gpu_core::checks;
 use gpu_factor_kernels::tiled::{HEAD, NO_ROW, TASK, TILE};
 
 use super::extent;
@@ -32,7 +33,7 @@ impl Structure {
     /// That of a matrix of `size` rows in blocks of `side`, of which block row `i` begins with block `first[i]`.
     ///
     /// # Errors
-    /// [`Error::SkylineSide`], [`Error::SkylineRows`], [`Error::SkylineRow`], [`Error::ExtentTooLarge`].
+    /// [`Error::SkylineSide`], [`Error::SkylineRows`], [`Error::SkylineRow`], [`gpu_core::Error::ExtentTooLarge`].
     pub fn new(size: usize, side: usize, first: &[usize]) -> Result<Self, Error> {
         extent("a skyline matrix's size", size)?;
         if side == 0 {
@@ -55,13 +56,7 @@ impl Structure {
         // The tables' words are counted by 32 bits.
         let of_rows = (3 + SIDE) * tile_rows;
         let limit = (u32::MAX as usize).saturating_sub(of_rows) / TASK as usize;
-        if tiles > limit {
-            return Err(Error::ExtentTooLarge {
-                what: "the number of a skyline's tiles",
-                actual: tiles,
-                limit,
-            });
-        }
+        checks::extent("the number of a skyline's tiles", tiles, limit)?;
         Ok(Self { size, starts, firsts, tiles })
     }
 

@@ -36,7 +36,7 @@ impl Plan {
     /// and nothing is read.
     ///
     /// # Errors
-    /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`].
     pub fn new<T: RealElement>(
         layout: Layout,
         stored: Triangle,
@@ -55,7 +55,7 @@ impl Plan {
             across: (symmetric || !rows_are_lines) as u32,
             unit: (other == Other::Zero(Diagonal::Unit)) as u32,
         };
-        let launch = LaunchConfig::linear(blocks(shape.blocks().into())?, triangle::THREADS);
+        let launch = LaunchConfig::linear(blocks(shape.blocks())?, triangle::THREADS);
         Ok(Self {
             launch: launch.shared(triangle::shared_bytes::<T>()),
             finish: LaunchConfig::linear(size.div_ceil(gemv::THREADS), gemv::THREADS),

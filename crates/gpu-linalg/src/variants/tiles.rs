@@ -1,6 +1,6 @@
 //! Products by a kernel of choice: what [`gemm()`](crate::gemm)'s plan chooses between.
 
-use gpu_core::{Scratch, Stream};
+use gpu_core::{Scratch, Stream, checks};
 
 use crate::api::{self, How, Triangle, elements, lend, of_kernels};
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::plan::gemm::{Kernel, scratch_len_of_part};
 /// same.
 ///
 /// # Errors
-/// As there, [`Error::NotSquare`] of a triangle, [`Error::KernelNotFor`] where [`Kernel::takes`] says no, and
+/// As there, [`gpu_core::Error::NotSquare`] of a triangle, [`Error::KernelNotFor`] where [`Kernel::takes`] says no, and
 /// [`Error::NotAligned`] where the kernel [needs alignment](Kernel::needs_alignment);
 /// [`gpu_core::Error::NoKernelImage`] of kernels that the device is too old for.
 ///
@@ -48,9 +48,9 @@ pub fn gemm_tiles<'a, 'b, 'c, T: RealElement>(
 ) -> Result<(), Error> {
     let (a, b, mut c) = (a.into(), b.into(), c.into());
     let (layout, k) = (c.layout(), a.layout().matrix.columns());
-    let ((rows, columns), half) = (layout.matrix.shape(), triangle.is_some());
-    if half && rows != columns {
-        return Err(Error::NotSquare { rows, columns });
+    let half = triangle.is_some();
+    if half {
+        checks::square("a symmetric matrix", layout.matrix.shape())?;
     }
     api::expect_product(stream, a, b, &mut c)?;
     let size = of_kernels(stream, elements::<T>(scratch_len_of_part::<T>(k, layout, half)));

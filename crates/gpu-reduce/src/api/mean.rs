@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use gpu_core::{Buffer, Scratch, Segments, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, Segments, Stream, View, ViewMut, checks};
 use gpu_reduce_kernels::Reduction;
 use rayon::prelude::*;
 
@@ -151,10 +151,8 @@ fn expect_output<'a, M: gpu_core::Element>(
     expected: usize,
 ) -> Result<ViewMut<'a, M>, Error> {
     stream.expect("output of a reduction", output.device())?;
-    match output.len() {
-        actual if actual == expected => Ok(output),
-        actual => Err(Error::OutputLength { what: NAME, expected, actual }),
-    }
+    checks::output(NAME, expected, output.len())?;
+    Ok(output)
 }
 
 /// As [`mean`](crate::mean()), of each segment: see [`reduce_segments`](crate::reduce_segments). The

@@ -16,7 +16,7 @@ pub use parts::*;
 pub use segments::*;
 pub use unordered::*;
 
-use gpu_core::{Device, Scratch, Stream, ViewMut};
+use gpu_core::{Device, Scratch, Stream, ViewMut, checks};
 use gpu_reduce_kernels::Reduction;
 
 use crate::instance::Instance;
@@ -120,6 +120,5 @@ fn checked<R: Instance>(
 }
 
 fn expect_outputs<R: Reduction>(actual: usize) -> Result<(), Error> {
-    let expected = R::OUTPUTS as usize;
-    if actual == expected { Ok(()) } else { Err(Error::OutputLength { what: R::NAME, expected, actual }) }
+    checks::output(R::NAME, R::OUTPUTS as usize, actual)
 }

@@ -1,6 +1,6 @@
 //! Reductions of segments.
 
-use gpu_core::{Buffer, Scratch, Segments, Stream, ViewMut};
+use gpu_core::{Buffer, Scratch, Segments, Stream, ViewMut, checks};
 use gpu_reduce_kernels::Reduction;
 
 use super::expect_inputs;
@@ -87,8 +87,7 @@ pub fn reduce_segments_into<'a, 's, 'b, R: Segmented>(
 
 /// Whether the output has the results of so many segments.
 pub(super) fn expect_outputs<R: Reduction>(segments: usize, actual: usize) -> Result<(), Error> {
-    let expected = segments * R::OUTPUTS as usize;
-    if actual == expected { Ok(()) } else { Err(Error::OutputLength { what: R::NAME, expected, actual }) }
+    checks::output(R::NAME, segments * R::OUTPUTS as usize, actual)
 }
 
 /// Elements of the input and where its segments are, if they are its and have results.

@@ -4,7 +4,7 @@ mod launch;
 
 pub use launch::RunKey;
 
-use gpu_core::{Buffer, Count, Scratch, ScratchSize, Stream, View, ViewMut};
+use gpu_core::{Buffer, Count, Scratch, ScratchSize, Stream, View, ViewMut, checks};
 use gpu_reduce_kernels::Reduction;
 use gpu_sort_kernels::runs::RUNS_HEADER;
 
@@ -129,9 +129,7 @@ pub fn reduce_by_key_into<'a, 'k, 'u, 'o, 'n, R: Segmented, K: RunKey>(
     for (expected, actual) in
         [(len, unique.len()), (len * R::OUTPUTS as usize, results.len()), (1, runs.len())]
     {
-        if actual != expected {
-            return Err(Error::OutputLength { what: R::NAME, expected, actual });
-        }
+        checks::output(R::NAME, expected, actual)?;
     }
     scratch.expect(stream, R::NAME, reduce_by_key_scratch::<R, K>(len))?;
     stream.expect("keys of a reduction", keys.device())?;
@@ -166,10 +164,9 @@ fn checked_len<R: Reduction<Item: Operand>, K: RunKey>(
     values: &<R::Item as Operand>::Views<'_>,
 ) -> Result<usize, Error> {
     let (first, second) = (keys.len(), R::Item::len(values, R::NAME)?);
-    if first != second {
-        return Err(Error::InputLengths { what: R::NAME, first, second });
-    }
-    if first > MOST { Err(Error::TooLong { len: first, most: MOST }) } else { Ok(first) }
+    checks::inputs(R::NAME, first, second)?;
+    checks::at_most(MOST, first)?;
+    Ok(first)
 }
 
 #[cfg(test)]

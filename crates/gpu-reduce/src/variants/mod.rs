@@ -29,7 +29,7 @@
 
 mod launch;
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Stream, View, ViewMut, checks};
 use gpu_reduce_kernels::variants as kernels;
 use gpu_reduce_kernels::{Number, Register};
 use gpu_std::launch::LaunchConfig;
@@ -201,9 +201,7 @@ pub fn sum_with<'a, 'b, 'c, T: Value>(
 ) -> Result<(), Error> {
     const NAME: &str = "sum";
     let (input, mut output, scratch) = (input.into(), output.into(), scratch.into());
-    if output.len() != 1 {
-        return Err(Error::OutputLength { what: NAME, expected: 1, actual: output.len() });
-    }
+    checks::output(NAME, 1, output.len())?;
     let [expected, actual] =
         [variant.scratch_len(input.len()), scratch.len()].map(|len| len * size_of::<T>());
     if actual < expected {

@@ -6,7 +6,7 @@ mod named;
 
 pub use named::*;
 
-use gpu_core::{Buffer, Element, Scratch, Stream, View, ViewMut};
+use gpu_core::{Buffer, Element, Scratch, Stream, View, ViewMut, checks};
 use gpu_scan_kernels::Scan;
 
 use crate::instance::Instance;
@@ -135,10 +135,7 @@ pub(crate) fn expect<S: Scan<Item: Element, Output: Element>>(
     input: View<'_, S::Item>,
     output: &ViewMut<'_, S::Output>,
 ) -> Result<(), Error> {
-    let (expected, actual) = (input.len(), output.len());
-    if expected != actual {
-        return Err(Error::OutputLength { what: S::NAME, expected, actual });
-    }
+    checks::output(S::NAME, input.len(), output.len())?;
     stream.expect("input of a scan", input.device())?;
     stream.expect("output of a scan", output.device())
 }

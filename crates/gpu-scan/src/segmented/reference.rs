@@ -1,6 +1,6 @@
 //! The CPU's scans of segments: the kernels' order, tile by tile on all cores.
 
-use gpu_core::{Segments, cores};
+use gpu_core::{Segments, checks, cores};
 use gpu_scan_kernels::segmented::{BySegment, Since, element, shape};
 use gpu_scan_kernels::{Scan, Shape};
 
@@ -31,10 +31,8 @@ pub fn scan_segments<'s, S: Scan>(
     options: &Options<S::Output>,
     output: &mut [S::Output],
 ) -> Result<(), Error> {
-    let (segments, expected, actual) = (segments.into(), input.len(), output.len());
-    if actual != expected {
-        return Err(Error::OutputLength { what: S::NAME, expected, actual });
-    }
+    let segments = segments.into();
+    checks::output(S::NAME, input.len(), output.len())?;
     segments.expect(&gpu_core::Device::cpu().default_stream(), S::NAME, input.len())?;
     let shape = shape::<S>();
     let tile = shape.tile() as usize;

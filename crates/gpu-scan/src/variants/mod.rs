@@ -25,7 +25,7 @@
 
 mod launch;
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Stream, View, ViewMut, checks};
 
 use gpu_core::Error;
 
@@ -133,10 +133,7 @@ pub fn sum_with<'a, 'b, 'c>(
 ) -> Result<(), Error> {
     const NAME: &str = "sum";
     let (input, mut output, scratch) = (input.into(), output.into(), scratch.into());
-    if output.len() != input.len() {
-        let (expected, actual) = (input.len(), output.len());
-        return Err(Error::OutputLength { what: NAME, expected, actual });
-    }
+    checks::output(NAME, input.len(), output.len())?;
     let [expected, actual] = [variant.scratch_len(input.len()), scratch.len()].map(|words| 8 * words);
     if actual < expected {
         return Err(Error::ScratchTooSmall { what: NAME, expected, actual });

@@ -6,7 +6,7 @@ mod sample;
 
 pub use sample::{HistogramCount, HistogramSample};
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Stream, View, ViewMut, checks};
 
 use gpu_core::Error;
 
@@ -147,9 +147,7 @@ pub fn histogram_between_into<'a, 'b, 'c, T: HistogramSample, C: HistogramCount>
     let (samples, edges, mut counts) = (samples.into(), edges.into(), counts.into());
     let bins = edges.len().saturating_sub(1);
     check_bins(bins)?;
-    if counts.len() != bins {
-        return Err(Error::OutputLength { what: NAME, expected: bins, actual: counts.len() });
-    }
+    checks::output(NAME, bins, counts.len())?;
     stream.expect("samples of a histogram", samples.device())?;
     stream.expect("edges of a histogram", edges.device())?;
     stream.expect("counts of a histogram", counts.device())?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gpu_core::segments::{Form, Segments};
-use gpu_core::{Error, Stream};
+use gpu_core::{Error, Stream, checks};
 use gpu_std::memory::Global;
 
 /// What segments of an array there are.
@@ -40,9 +40,7 @@ impl Cut {
                 if count > most {
                     return Err(Error::TooManySegments { count, most });
                 }
-                if row > most {
-                    return Err(Error::TooLong { len: row, most });
-                }
+                checks::at_most(most, row)?;
                 let longest = if count == 0 { 0 } else { row };
                 Ok(Self { row, count, longest, shortest: longest })
             }

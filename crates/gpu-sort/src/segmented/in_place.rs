@@ -1,11 +1,11 @@
 //! Sorting segments where they are.
 
-use gpu_core::{Element, Error, Scratch, ScratchSize, Segments, Stream, ViewMut};
+use gpu_core::{Element, Error, Scratch, ScratchSize, Segments, Stream, ViewMut, checks};
 use gpu_sort_kernels::segmented::PLACES;
 
 use super::cut::Cut;
 use super::launch::{self, Moved};
-use super::{NAME, SegmentedPlan, all_bits, expect_values, reference, write};
+use super::{NAME, SegmentedPlan, all_bits, reference, write};
 use crate::key::{SortKey, SortOptions};
 
 /// Sorts the keys of each segment where they are, on `stream`; otherwise as
@@ -107,7 +107,7 @@ fn run<K: SortKey, V: Element>(
     let plan = SegmentedPlan::new(len, cut, sorting, size_of::<K>(), payload, None)?;
     let moved = values.as_ref().map_or(0, |values| values.len());
     if values.is_some() {
-        expect_values(NAME, len, moved)?;
+        checks::inputs(NAME, len, moved)?;
     }
     let size = size::<V>(&plan, moved);
     scratch.expect(stream, NAME, size)?;

@@ -13,7 +13,7 @@ pub use in_place::{
 pub use offsets_of::{offsets_of_flags, offsets_of_keys};
 pub use plan::SegmentedPlan;
 
-use gpu_core::{Buffer, Element, Scratch, Segments, Stream, View, ViewMut};
+use gpu_core::{Buffer, Element, Scratch, Segments, Stream, View, ViewMut, checks};
 
 use crate::api::allocated;
 use crate::key::{SortKey, SortOptions, Sorting};
@@ -104,7 +104,7 @@ pub fn segmented_sort_pairs<'a, 's, 'b, K: SortKey, V: Element>(
     let segments = segments.into();
     let (keys, values) = (keys.into(), values.into());
     all_bits::<K>(&options)?;
-    expect_values(NAME, keys.len(), values.len())?;
+    checks::inputs(NAME, keys.len(), values.len())?;
     allocated(keys.device(), keys.len(), |stream, keys_output, values_output, scratch| {
         segmented_sort_pairs_into(
             stream,
@@ -277,10 +277,6 @@ fn all_bits<K: SortKey>(options: &SortOptions) -> Result<Sorting, Error> {
     Ok(sorting)
 }
 
-pub(crate) fn expect_values(what: &'static str, keys: usize, values: usize) -> Result<(), Error> {
-    if keys == values { Ok(()) } else { Err(Error::InputLengths { what, first: keys, second: values }) }
-}
-
 /// Whether there are as many values as keys, and outputs of so many elements.
 pub(crate) fn expect_outputs<K: SortKey, V: Element>(
     what: &'static str,
@@ -289,18 +285,15 @@ pub(crate) fn expect_outputs<K: SortKey, V: Element>(
     output: &ViewMut<'_, K>,
     moved: &Moved<'_, '_, V>,
 ) -> Result<(), Error> {
-    let expect = |actual| {
-        if actual == expected { Ok(()) } else { Err(Error::OutputLength { what, expected, actual }) }
-    };
     match moved {
         Moved::None => {}
-        Moved::Indices(indices) => expect(indices.len())?,
+        Moved::Indices(indices) => checks::output(what, expected, indices.len())?,
         Moved::Of(values, values_output) => {
-            expect_values(what, len, values.len())?;
-            expect(values_output.len())?;
+            checks::inputs(what, len, values.len())?;
+            checks::output(what, expected, values_output.len())?;
         }
     }
-    expect(output.len())
+    checks::output(what, expected, output.len())
 }
 
 /// Whether all is on the stream's device.

@@ -7,7 +7,7 @@ use gpu_std::launch::LaunchConfig;
 
 use super::cut::Cut;
 use crate::key::Sorting;
-use gpu_core::{Error, ScratchSize};
+use gpu_core::{Error, ScratchSize, checks};
 
 /// Blocks of a launch that goes through lists, for each multiprocessor: three, four times.
 const BLOCKS: u64 = 12;
@@ -52,11 +52,11 @@ impl SegmentedPlan {
         // Tiles of long rows are counted in 32 bits, and so is where a run ends in a segment.
         let most = 1usize << 31;
         let is_long = cut.longest > tile(composite) as usize;
-        if is_long && cut.longest > most {
-            return Err(Error::TooLong { len: cut.longest, most });
+        if is_long {
+            checks::at_most(most, cut.longest)?;
         }
-        if payload == PLACES && len > u32::MAX as usize {
-            return Err(Error::TooLong { len, most: u32::MAX as usize });
+        if payload == PLACES {
+            checks::at_most(u32::MAX as usize, len)?;
         }
         let tiles = longest.div_ceil(tile(composite) as u64);
         let job = Job {

@@ -10,7 +10,7 @@ pub use launch::{PredicateInstance, Selecting};
 pub use plan::SelectPlan;
 pub use runs::{Runs, RunsMut, run_length_encode, run_length_encode_into};
 
-use gpu_core::{Buffer, Count, Element, Scratch, Stream, View, ViewMut};
+use gpu_core::{Buffer, Count, Element, Scratch, Stream, View, ViewMut, checks};
 
 use gpu_core::Error;
 use rule::{ByFlags, ByPredicate, Rule, Unlike};
@@ -262,9 +262,7 @@ fn select_into<T: Element, R: Rule<T>>(
     rule.check(len)?;
     let others = rejected.as_ref().map_or(len, ViewMut::len);
     for (expected, actual) in [(len, selected.len()), (len, others), (1, count.len())] {
-        if actual != expected {
-            return Err(Error::OutputLength { what: R::NAME, expected, actual });
-        }
+        checks::output(R::NAME, expected, actual)?;
     }
     let plan = SelectPlan::new(len, size_of::<T>())?;
     scratch.expect(stream, R::NAME, plan.scratch())?;

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use gpu_core::{Element, Stream, View};
+use gpu_core::{Element, Stream, View, checks};
 
 use super::launch::{LaunchRule, PredicateInstance};
 use gpu_core::Error;
@@ -33,11 +33,7 @@ impl<T: Element> Rule<T> for ByFlags<'_> {
     const NAME: &'static str = "selection by flags";
 
     fn check(&self, len: usize) -> Result<(), Error> {
-        let flags = self.0.len();
-        if flags == len {
-            return Ok(());
-        }
-        Err(Error::InputLengths { what: <Self as Rule<T>>::NAME, first: len, second: flags })
+        checks::inputs(<Self as Rule<T>>::NAME, len, self.0.len())
     }
 
     fn expect(&self, stream: &Stream) -> Result<(), Error> {

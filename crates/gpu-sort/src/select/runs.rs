@@ -1,6 +1,6 @@
 //! Run-length encoding: validate, plan, launch.
 
-use gpu_core::{Buffer, Count, Element, Scratch, Stream, View, ViewMut, cores};
+use gpu_core::{Buffer, Count, Element, Scratch, Stream, View, ViewMut, checks, cores};
 
 use super::plan::SelectPlan;
 use super::rule::{Rule, Unlike};
@@ -86,9 +86,7 @@ pub fn run_length_encode_into<'a, T: Element>(
     let (len, what) = (items.len(), <Unlike as Rule<T>>::NAME);
     let outputs = [(len, runs.values.len()), (len, runs.starts.len()), (len, runs.lengths.len())];
     for (expected, actual) in outputs.into_iter().chain([(1, runs.count.len())]) {
-        if actual != expected {
-            return Err(Error::OutputLength { what, expected, actual });
-        }
+        checks::output(what, expected, actual)?;
     }
     let plan = SelectPlan::new(len, size_of::<T>())?;
     scratch.expect(stream, what, plan.scratch())?;

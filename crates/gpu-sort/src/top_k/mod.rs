@@ -8,13 +8,13 @@ pub use options::TopK;
 pub(crate) use plan::MOST_MULTIPROCESSORS;
 pub use plan::TopKPlan;
 
-use gpu_core::{Buffer, Element, Scratch, Segments, Stream, View, ViewMut};
+use gpu_core::{Buffer, Element, Scratch, Segments, Stream, View, ViewMut, checks};
 
 use crate::api::allocated;
 use crate::key::SortKey;
 use crate::segmented::cut::Cut;
 use crate::segmented::launch::Moved;
-use crate::segmented::{expect_devices, expect_outputs, expect_values, reference, write};
+use crate::segmented::{expect_devices, expect_outputs, reference, write};
 use gpu_core::Error;
 
 /// Its name in messages.
@@ -209,7 +209,7 @@ pub fn top_k_pairs<'a, 's, 'b, K: SortKey, V: Element>(
 ) -> Result<(Buffer<K>, Buffer<V>), Error> {
     let segments = segments.into();
     let (keys, values) = (keys.into(), values.into());
-    expect_values(NAME, keys.len(), values.len())?;
+    checks::inputs(NAME, keys.len(), values.len())?;
     let cut = cut(&keys.device().default_stream(), keys.len(), segments, k)?;
     allocated(keys.device(), cut.count * k, |stream, keys_output, values_output, scratch| {
         top_k_pairs_into(stream, keys, values, segments, k, options, keys_output, values_output, scratch)

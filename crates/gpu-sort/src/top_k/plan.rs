@@ -13,7 +13,7 @@ use crate::plan::SortPlan;
 use crate::scratch::sort_pairs_scratch;
 use crate::segmented::cut::Cut;
 use crate::segmented::plan::{SegmentedPlan, composite_bytes};
-use gpu_core::{Error, ScratchSize};
+use gpu_core::{Error, ScratchSize, checks};
 
 /// Rows of up to so many keys are sorted: a warp sorts several of them in registers in less than a block of its own
 /// needs for each. (H200, 8 of each 128 `f32`: 1.27 ms by selecting, 3.54 by sorting 2^28; 4 of each 64: 3.9, 3.1.)
@@ -110,11 +110,9 @@ impl TopKPlan {
     ) -> Result<Self, Error> {
         let (sorting, key_bytes) = (options.sorting::<K>(), size_of::<K>());
         let most = u32::MAX as usize;
-        if cut.longest > most {
-            return Err(Error::TooLong { len: cut.longest, most });
-        }
-        if payload == PLACES && len > most {
-            return Err(Error::TooLong { len, most });
+        checks::at_most(most, cut.longest)?;
+        if payload == PLACES {
+            checks::at_most(most, len)?;
         }
         let composite = composite_bytes(key_bytes, true);
         let job = Job {

@@ -139,10 +139,10 @@ pub enum Duplicates {
 /// The arrays are those of a [`CsrView`], but for the order of the columns of a row.
 ///
 /// # Errors
-/// [`Error::Length`] where there is not one offset more than rows, or not a value for each index,
-/// [`Error::TooLarge`], [`Error::Offsets`], [`Error::OutOfRange`]; where duplicates are refused [`Error::Duplicate`]
-/// with the first row that has one, and its least column that comes twice; [`Error::Device`] where the arrays are on
-/// several devices, memory does not suffice or a launch failed.
+/// [`gpu_core::Error::LengthMismatch`] where there is not one offset more than rows, or not a value for each index,
+/// [`gpu_core::Error::ExtentTooLarge`], [`Error::Offsets`], [`Error::OutOfRange`]; where duplicates are refused
+/// [`Error::Duplicate`] with the first row that has one, and its least column that comes twice; [`Error::Device`] where
+/// the arrays are on several devices, memory does not suffice or a launch failed.
 ///
 /// ```
 /// use gpu_sparse::{Duplicates, sort_rows};
@@ -194,7 +194,7 @@ pub fn sort_rows<'a, T: Element>(
 /// else the compressed columns. Waits for it.
 ///
 /// # Errors
-/// [`Error::TooLarge`]; [`Error::Device`] where memory does not suffice or a launch failed.
+/// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where memory does not suffice or a launch failed.
 ///
 /// ```
 /// use gpu_sparse::{CsrView, transpose};

@@ -1,6 +1,6 @@
 //! Incomplete factors, and one side of a matrix.
 
-use gpu_core::View;
+use gpu_core::{View, checks};
 use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place};
 
 use super::{Diagonal, Side};
@@ -37,9 +37,10 @@ pub struct Ilu0<T: Element> {
 /// [`Analysis::with_values`]: crate::Analysis::with_values
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::WrongSide`], [`Error::MissingDiagonal`], [`Error::ZeroPivot`] where A's diagonal is
-/// zero; [`Error::NotPositive`] where a pivot is not positive: A is not positive definite, or its incomplete factor
-/// does not exist (it does for M-matrices); [`Error::Device`] where memory does not suffice or a launch failed.
+/// [`gpu_core::Error::NotSquare`], [`Error::WrongSide`], [`Error::MissingDiagonal`], [`Error::ZeroPivot`] where A's
+/// diagonal is zero; [`Error::NotPositive`] where a pivot is not positive: A is not positive definite, or its
+/// incomplete factor does not exist (it does for M-matrices); [`Error::Device`] where memory does not suffice or a
+/// launch failed.
 ///
 /// ```
 /// use gpu_sparse::{Csr, ic0};
@@ -91,8 +92,8 @@ pub fn ic0<'a, T: Element>(lower: impl Into<CsrView<'a, T>>) -> Result<Csr<T>, E
 /// 2nd ed., algorithm 10.4.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::MissingDiagonal`], [`Error::ZeroPivot`]; [`Error::Device`] where memory does not
-/// suffice or a launch failed.
+/// [`gpu_core::Error::NotSquare`], [`Error::MissingDiagonal`], [`Error::ZeroPivot`]; [`Error::Device`] where memory
+/// does not suffice or a launch failed.
 ///
 /// ```
 /// use gpu_sparse::{Csr, ilu0};
@@ -105,7 +106,7 @@ pub fn ic0<'a, T: Element>(lower: impl Into<CsrView<'a, T>>) -> Result<Csr<T>, E
 /// ```
 pub fn ilu0<'a, T: Element>(a: impl Into<CsrView<'a, T>>) -> Result<Ilu0<T>, Error> {
     let a = a.into();
-    expect_square(&a)?;
+    checks::square("a matrix that is factored", (a.rows, a.columns))?;
     let mut factors = copy(&a)?;
     let stream = a.device().default_stream();
     let missing = |row| Err(Error::MissingDiagonal { row });
@@ -146,7 +147,7 @@ pub fn ilu0<'a, T: Element>(a: impl Into<CsrView<'a, T>>) -> Result<Ilu0<T>, Err
 /// it.
 ///
 /// # Errors
-/// [`Error::NotSquare`]; [`Error::Device`] where memory does not suffice or a launch failed.
+/// [`gpu_core::Error::NotSquare`]; [`Error::Device`] where memory does not suffice or a launch failed.
 ///
 /// ```
 /// use gpu_sparse::{Csr, Side, triangle};
@@ -163,7 +164,7 @@ pub fn triangle<'a, T: Element>(
     with_diagonal: bool,
 ) -> Result<Csr<T>, Error> {
     let a = matrix.into();
-    expect_square(&a)?;
+    checks::square("a matrix whose triangle is taken", (a.rows, a.columns))?;
     let (rows, columns, device) = (a.rows, a.columns, a.device());
     if let Some((offsets, indices, values)) = a.slices() {
         let (offsets, indices, values) = reference::triangle(offsets, indices, values, side, with_diagonal);
@@ -186,13 +187,6 @@ pub fn triangle<'a, T: Element>(
         launch::part_entries(&stream, &a, kept, &offsets, (&mut indices, &mut values))?;
     }
     Ok(Csr { rows, columns, offsets, indices, values })
-}
-
-fn expect_square<T: Element>(a: &CsrView<'_, T>) -> Result<(), Error> {
-    if a.rows != a.columns {
-        return Err(Error::NotSquare { rows: a.rows, columns: a.columns });
-    }
-    Ok(())
 }
 
 /// A copy of a matrix, in memory of its own.

@@ -24,19 +24,7 @@ pub use crate::plan::solve::{Algorithm, Profile};
 pub use crate::plan::spmv::{Statistics, Strategy};
 pub use crate::plan::transpose::Transposition;
 
-use gpu_core::{Layout, Order, View, ViewMut};
-
-use crate::error::Error;
-
-/// Refuses an output that shares memory with `input`. Borrows rule it out, but for memory that was taken over from
-/// elsewhere.
-fn expect_apart<T: gpu_core::Element, U: gpu_core::Element>(
-    output: &ViewMut<'_, T>,
-    name: &'static str,
-    input: &View<'_, U>,
-) -> Result<(), Error> {
-    if output.view().overlaps(input) { Err(Error::Aliasing { input: name }) } else { Ok(()) }
-}
+use gpu_core::{Layout, Order};
 
 /// Elements from one row to the next, and from one column to the next.
 fn strides(layout: Layout) -> (u64, u64) {

@@ -1,11 +1,11 @@
 //! Triangular systems.
 
-use gpu_core::{Buffer, Layout, Matrix, MatrixMut, Resources, Stream, View, ViewMut, Visitor};
+use gpu_core::{Buffer, Layout, Matrix, MatrixMut, Resources, Stream, View, ViewMut, Visitor, checks};
 use gpu_sparse_kernels::levels::Rows;
 use gpu_sparse_kernels::ordered;
 use gpu_sparse_kernels::waiting::Strides;
 
-use super::{RowOrder, expect_apart, strides};
+use super::{RowOrder, strides};
 use crate::error::Error;
 use crate::launch::{self, Element};
 use crate::matrix::{CsrView, Held, check};
@@ -76,8 +76,8 @@ impl<'a, T: Element> Analysis<'a, T> {
     /// [`Profile::algorithm`], and orders the rows where that needs it.
     ///
     /// # Errors
-    /// [`Error::NotSquare`], [`Error::WrongSide`], [`Error::MissingDiagonal`], [`Error::ZeroPivot`]; [`Error::Device`]
-    /// where memory does not suffice or a launch failed.
+    /// [`gpu_core::Error::NotSquare`], [`Error::WrongSide`], [`Error::MissingDiagonal`], [`Error::ZeroPivot`];
+    /// [`Error::Device`] where memory does not suffice or a launch failed.
     ///
     /// ```
     /// use gpu_sparse::{Analysis, Csr, Diagonal, Side};
@@ -118,7 +118,8 @@ impl<'a, T: Element> Analysis<'a, T> {
     /// It is transposed where it lives, in memory of the analysis.
     ///
     /// # Errors
-    /// Those of [`Analysis::new`], in which rows are those of the transposed matrix; [`Error::TooLarge`].
+    /// Those of [`Analysis::new`], in which rows are those of the transposed matrix;
+    /// [`gpu_core::Error::ExtentTooLarge`].
     ///
     /// ```
     /// use gpu_sparse::{Analysis, Csr, Diagonal, Side};
@@ -206,7 +207,8 @@ impl<'a, T: Element> Analysis<'a, T> {
     /// stored diagonal is zero; waits for that check.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::ZeroPivot`]; [`Error::Device`] where the values live elsewhere or the launch failed.
+    /// [`gpu_core::Error::LengthMismatch`], [`Error::ZeroPivot`]; [`Error::Device`] where the values live elsewhere or
+    /// the launch failed.
     ///
     /// ```
     /// use gpu_sparse::{Analysis, CsrView, Diagonal, Side};
@@ -338,8 +340,8 @@ impl<'a, T: Element> Analysis<'a, T> {
     /// the [crate documentation](crate)). Neither allocates nor waits.
     ///
     /// # Errors
-    /// [`Error::VectorLengths`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the
-    /// stream or where the launch failed. `x` is as it was then, but where a launch failed.
+    /// [`gpu_core::Error::VectorLengths`], [`gpu_core::Error::Aliasing`]; [`Error::Device`] where memory is on another
+    /// device than the stream or where the launch failed. `x` is as it was then, but where a launch failed.
     ///
     /// ```
     /// use gpu_sparse::{Analysis, Csr, Diagonal, Side};
@@ -359,9 +361,7 @@ impl<'a, T: Element> Analysis<'a, T> {
         x: impl Into<ViewMut<'x, T>>,
     ) -> Result<(), Error> {
         let (rows, b, x) = (self.matrix.view().rows, b.into(), x.into());
-        if b.len() != rows || x.len() != rows {
-            return Err(Error::VectorLengths { rows, columns: rows, x: x.len(), y: b.len() });
-        }
+        checks::vectors((rows, rows), x.len(), b.len())?;
         let column = Layout::column_major(rows, 1)?;
         self.solve_many(stream, alpha, Matrix::new(b, column)?, MatrixMut::new(x, column)?)
     }
@@ -372,8 +372,8 @@ impl<'a, T: Element> Analysis<'a, T> {
     /// between lines of X is left as it is. 64 systems are a launch. Neither allocates nor waits.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the stream or
-    /// where the launch failed. `X` is as it was then, but where a launch failed.
+    /// [`gpu_core::Error::Shape`], [`gpu_core::Error::Aliasing`]; [`Error::Device`] where memory is on another device
+    /// than the stream or where the launch failed. `X` is as it was then, but where a launch failed.
     ///
     /// ```
     /// use gpu_core::{Layout, Matrix, MatrixMut};
@@ -400,23 +400,18 @@ impl<'a, T: Element> Analysis<'a, T> {
         let (b_layout, x_layout) = (b.layout(), x.layout());
         let count = x_layout.columns();
         for (what, actual) in [("X", x_layout.shape()), ("B", b_layout.shape())] {
-            if actual != (a.rows, count) {
-                return Err(Error::Shape { what, expected: (a.rows, count), actual });
-            }
+            checks::shape(what, (a.rows, count), actual)?;
         }
         let b = b.data();
         stream.expect("matrix of a system", a.device())?;
         stream.expect("right-hand side of a system", b.device())?;
         stream.expect("solution of a system", x.data().device())?;
-        let target = x.data_mut();
-        expect_apart(&target, "A", &a.values)?;
-        expect_apart(&target, "A's offsets", &a.offsets)?;
-        expect_apart(&target, "A's indices", &a.indices)?;
-        expect_apart(&target, "b", &b)?;
+        let mut target = x.data_mut();
+        a.expect_apart(&target)?;
+        target.expect_apart("b", &b)?;
         if a.rows == 0 || count == 0 {
             return Ok(());
         }
-        let mut target = target;
         if let (Some((offsets, indices, values)), Some(b), Some(x)) =
             (a.slices(), b.as_slice(), target.as_mut_slice())
         {

@@ -1,9 +1,9 @@
 //! Products of a matrix and a dense one.
 
-use gpu_core::{Buffer, Layout, Matrix, MatrixMut, Stream};
+use gpu_core::{Buffer, Layout, Matrix, MatrixMut, Stream, checks};
 use gpu_sparse_kernels::spmm::Product;
 
-use super::{Spmv, expect_apart, strides};
+use super::{Spmv, strides};
 use crate::error::Error;
 use crate::launch::{self, Element};
 use crate::matrix::CsrView;
@@ -13,10 +13,7 @@ use crate::reference;
 /// Refuses a B or a C that is not of the product with such a matrix.
 pub(super) fn expect_shapes((rows, columns): (usize, usize), b: Layout, c: Layout) -> Result<(), Error> {
     for (what, actual, rows) in [("B", b.shape(), columns), ("C", c.shape(), rows)] {
-        let expected = (rows, c.columns());
-        if actual != expected {
-            return Err(Error::Shape { what, expected, actual });
-        }
+        checks::shape(what, (rows, c.columns()), actual)?;
     }
     Ok(())
 }
@@ -31,9 +28,9 @@ impl<T: Element> Spmv<'_, T> {
     /// waits.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::TooLarge`] where there are more than 2^20 - 16 columns, [`Error::Aliasing`];
-    /// [`Error::Device`] where memory is on another device than the stream or where the launch failed. C is as it was
-    /// then.
+    /// [`gpu_core::Error::Shape`], [`gpu_core::Error::ExtentTooLarge`] where there are more than 2^20 - 16 columns,
+    /// [`gpu_core::Error::Aliasing`]; [`Error::Device`] where memory is on another device than the stream or where the
+    /// launch failed. C is as it was then.
     ///
     /// ```
     /// use gpu_core::{Buffer, Layout, Matrix, MatrixMut};
@@ -60,19 +57,14 @@ impl<T: Element> Spmv<'_, T> {
         let (b_layout, c_layout) = (b.layout(), c.layout());
         let count = c_layout.columns();
         expect_shapes((a.rows, a.columns), b_layout, c_layout)?;
-        let limit = (1 << 20) - 16;
-        if count > limit {
-            return Err(Error::TooLarge { what: "columns of B", actual: count, limit });
-        }
+        checks::extent("the number of columns of B", count, (1 << 20) - 16)?;
         let b = b.data();
         stream.expect("matrix of a product", a.device())?;
         stream.expect("B of a product", b.device())?;
         stream.expect("C of a product", c.data().device())?;
         let mut target = c.data_mut();
-        expect_apart(&target, "A", &a.values)?;
-        expect_apart(&target, "A's offsets", &a.offsets)?;
-        expect_apart(&target, "A's indices", &a.indices)?;
-        expect_apart(&target, "B", &b)?;
+        a.expect_apart(&target)?;
+        target.expect_apart("B", &b)?;
         if a.rows == 0 || count == 0 {
             return Ok(());
         }

@@ -1,8 +1,7 @@
 //! Products of a matrix and a vector.
 
-use gpu_core::{Buffer, Resources, Stream, View, ViewMut, Visitor};
+use gpu_core::{Buffer, Resources, Stream, View, ViewMut, Visitor, checks};
 
-use super::expect_apart;
 use crate::error::Error;
 use crate::launch::{self, Element};
 use crate::matrix::{CsrView, Held, sizes};
@@ -43,7 +42,7 @@ impl<'a, T: Element> Spmv<'a, T> {
     /// ([`Csc::transposed`](crate::Csc::transposed) says how their products with the transposed matrix are computed).
     ///
     /// # Errors
-    /// [`Error::TooLarge`]; [`Error::Device`] where memory does not suffice or a launch failed.
+    /// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where memory does not suffice or a launch failed.
     ///
     /// ```
     /// use gpu_sparse::{Csr, Spmv};
@@ -95,7 +94,7 @@ impl<'a, T: Element> Spmv<'a, T> {
     /// The same structure with other values, in the order of those of the matrix that was given. Waits for none of it.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::Device`] where the values live elsewhere or a launch failed.
+    /// [`gpu_core::Error::LengthMismatch`]; [`Error::Device`] where the values live elsewhere or a launch failed.
     ///
     /// ```
     /// use gpu_sparse::{CsrView, Spmv};
@@ -128,8 +127,8 @@ impl<'a, T: Element> Spmv<'a, T> {
     /// (see the [crate documentation](crate)). Neither allocates nor waits.
     ///
     /// # Errors
-    /// [`Error::VectorLengths`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the
-    /// stream or where the launch failed. `y` is as it was then.
+    /// [`gpu_core::Error::VectorLengths`], [`gpu_core::Error::Aliasing`]; [`Error::Device`] where memory is on another
+    /// device than the stream or where the launch failed. `y` is as it was then.
     ///
     /// ```
     /// use gpu_sparse::{Csr, Spmv};
@@ -149,18 +148,13 @@ impl<'a, T: Element> Spmv<'a, T> {
         y: impl Into<ViewMut<'y, T>>,
     ) -> Result<(), Error> {
         let (a, x, mut y) = (self.matrix.view(), x.into(), y.into());
-        let (rows, columns) = (a.rows, a.columns);
-        if x.len() != columns || y.len() != rows {
-            return Err(Error::VectorLengths { rows, columns, x: x.len(), y: y.len() });
-        }
+        checks::vectors((a.rows, a.columns), x.len(), y.len())?;
         stream.expect("matrix of a product", a.device())?;
         stream.expect("vector of a product", x.device())?;
         stream.expect("output of a product", y.device())?;
-        expect_apart(&y, "A", &a.values)?;
-        expect_apart(&y, "A's offsets", &a.offsets)?;
-        expect_apart(&y, "A's indices", &a.indices)?;
-        expect_apart(&y, "x", &x)?;
-        if rows == 0 {
+        a.expect_apart(&y)?;
+        y.expect_apart("x", &x)?;
+        if a.rows == 0 {
             return Ok(());
         }
         if let (Some((offsets, indices, values)), Some(x), Some(y)) =

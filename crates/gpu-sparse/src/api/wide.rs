@@ -1,9 +1,9 @@
 //! Products of matrices of more entries than 32 bits count.
 
-use gpu_core::{Matrix, MatrixMut, Resources, Stream, View, ViewMut, Visitor};
+use gpu_core::{Matrix, MatrixMut, Resources, Stream, View, ViewMut, Visitor, checks};
 
+use super::Spmv;
 use super::spmm::expect_shapes;
-use super::{Spmv, expect_apart};
 use crate::error::Error;
 use crate::launch::Element;
 use crate::matrix::Wide;
@@ -51,14 +51,10 @@ impl<'a, T: Element> WideSpmv<'a, T> {
         y: impl Into<ViewMut<'y, T>>,
     ) -> Result<(), Error> {
         let (x, mut y) = (x.into(), y.into());
-        let Self { rows, columns, panels } = self;
-        let (rows, columns) = (*rows, *columns);
-        if x.len() != columns || y.len() != rows {
-            return Err(Error::VectorLengths { rows, columns, x: x.len(), y: y.len() });
-        }
+        checks::vectors((self.rows, self.columns), x.len(), y.len())?;
         // Of the whole output: a panel looks at its own rows of it.
-        expect_apart(&y, "x", &x)?;
-        for (first, product) in panels {
+        y.expect_apart("x", &x)?;
+        for (first, product) in &mut self.panels {
             let last = *first + product.statistics().rows as usize;
             product.run(stream, alpha, x, beta, y.reborrow().into_slice(*first..last))?;
         }
@@ -80,7 +76,7 @@ impl<'a, T: Element> WideSpmv<'a, T> {
         let (b, mut c): (Matrix<'_, T>, MatrixMut<'_, T>) = (b.into(), c.into());
         let (layout, count) = (c.layout(), c.layout().columns());
         expect_shapes((self.rows, self.columns), b.layout(), layout)?;
-        expect_apart(&c.data_mut(), "B", &b.data())?;
+        c.data_mut().expect_apart("B", &b.data())?;
         for (first, product) in &mut self.panels {
             let rows = product.statistics().rows as usize;
             if rows == 0 || count == 0 {

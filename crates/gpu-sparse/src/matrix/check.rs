@@ -1,8 +1,9 @@
 //! Whether arrays are a matrix, and a matrix a triangle.
 
+use gpu_core::checks;
 use gpu_sparse_kernels::NONE;
 
-use super::{CsrView, extent, sizes};
+use super::{CsrView, extents, sizes};
 use crate::api::{Diagonal, Side};
 use crate::error::Error;
 use crate::launch::{self, Element};
@@ -11,17 +12,14 @@ use crate::reference;
 
 /// Refuses arrays whose lengths are not those of the shape, or that live apart.
 pub(crate) fn arrays<T: Element>(matrix: &CsrView<'_, T>) -> Result<(), Error> {
-    extent("rows", matrix.rows)?;
-    extent("columns", matrix.columns)?;
+    extents(matrix.rows, matrix.columns)?;
     sizes(matrix.rows, matrix.indices.len())?;
     let lengths = [
         ("offsets", matrix.rows + 1, matrix.offsets.len()),
         ("values", matrix.indices.len(), matrix.values.len()),
     ];
     for (what, expected, actual) in lengths {
-        if expected != actual {
-            return Err(Error::Length { what, expected, actual });
-        }
+        checks::length(what, expected, actual)?;
     }
     let stream = matrix.offsets.device().default_stream();
     stream.expect("indices of a matrix", matrix.indices.device())?;
@@ -102,9 +100,7 @@ pub(crate) fn profiled<T: Element>(
     diagonal: Diagonal,
     has_profile: bool,
 ) -> Result<Profile, Error> {
-    if matrix.rows != matrix.columns {
-        return Err(Error::NotSquare { rows: matrix.rows, columns: matrix.columns });
-    }
+    checks::square("a triangular matrix", (matrix.rows, matrix.columns))?;
     if matrix.rows == 0 {
         return Ok(Profile::default());
     }

@@ -1,8 +1,8 @@
 //! Entries in any order.
 
-use gpu_core::{Buffer, Device, View};
+use gpu_core::{Buffer, Device, View, checks};
 
-use super::{extent, sizes};
+use super::{extents, sizes};
 use crate::error::Error;
 use crate::launch::Element;
 
@@ -22,8 +22,8 @@ impl<'a, T: Element> CooView<'a, T> {
     /// is converted; until then nothing uses them.
     ///
     /// # Errors
-    /// [`Error::Length`] where there are not as many rows and values as columns, [`Error::TooLarge`]; [`Error::Device`]
-    /// where the arrays are on several devices.
+    /// [`gpu_core::Error::LengthMismatch`] where there are not as many rows and values as columns,
+    /// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where the arrays are on several devices.
     ///
     /// ```
     /// use gpu_sparse::{CooView, compress};
@@ -42,15 +42,11 @@ impl<'a, T: Element> CooView<'a, T> {
     ) -> Result<Self, Error> {
         let (row_indices, column_indices, values) =
             (row_indices.into(), column_indices.into(), values.into());
-        extent("rows", rows)?;
-        extent("columns", columns)?;
+        extents(rows, columns)?;
         sizes(rows, column_indices.len())?;
         let expected = column_indices.len();
-        for (what, actual) in [("row indices", row_indices.len()), ("values", values.len())] {
-            if expected != actual {
-                return Err(Error::Length { what, expected, actual });
-            }
-        }
+        checks::length("row indices", expected, row_indices.len())?;
+        checks::length("values", expected, values.len())?;
         let stream = column_indices.device().default_stream();
         stream.expect("row indices of a matrix", row_indices.device())?;
         stream.expect("values of a matrix", values.device())?;

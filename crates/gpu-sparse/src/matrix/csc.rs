@@ -79,7 +79,7 @@ impl<'a, T: Element> CscView<'a, T> {
     /// The matrix as compressed rows, computed where it lives, in memory of its own. Waits for it.
     ///
     /// # Errors
-    /// [`Error::TooLarge`]; [`Error::Device`] where memory does not suffice or a launch failed.
+    /// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where memory does not suffice or a launch failed.
     pub fn to_csr(&self) -> Result<Csr<T>, Error> {
         transpose(self.transposed)
     }
@@ -131,7 +131,7 @@ impl<T: Element> Csc<T> {
     /// A matrix of compressed rows as one of compressed columns, computed where it lives. Waits for it.
     ///
     /// # Errors
-    /// [`Error::TooLarge`]; [`Error::Device`] where memory does not suffice or a launch failed.
+    /// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where memory does not suffice or a launch failed.
     ///
     /// ```
     /// use gpu_sparse::{Csc, Csr};

@@ -1,6 +1,6 @@
 //! Compressed rows.
 
-use gpu_core::{Buffer, Device, Resources, View, ViewMut, Visitor};
+use gpu_core::{Buffer, Device, Resources, View, ViewMut, Visitor, checks};
 use gpu_sparse_kernels::{NONE, spmv::SPAN};
 
 use super::check;
@@ -26,10 +26,10 @@ impl<'a, T: Element> CsrView<'a, T> {
     /// Waits for that.
     ///
     /// # Errors
-    /// [`Error::Length`] where there is not one offset more than rows, or not a value for each index,
-    /// [`Error::TooLarge`], [`Error::Offsets`], [`Error::OutOfRange`]; [`Error::Unsorted`] and [`Error::Duplicate`] of
-    /// rows that [`sort_rows`](crate::sort_rows) takes; [`Error::Device`] where the arrays are on several devices or
-    /// where the launch failed.
+    /// [`gpu_core::Error::LengthMismatch`] where there is not one offset more than rows, or not a value for each index,
+    /// [`gpu_core::Error::ExtentTooLarge`], [`Error::Offsets`], [`Error::OutOfRange`]; [`Error::Unsorted`] and
+    /// [`Error::Duplicate`] of rows that [`sort_rows`](crate::sort_rows) takes; [`Error::Device`] where the arrays are
+    /// on several devices or where the launch failed.
     ///
     /// ```
     /// use gpu_sparse::CsrView;
@@ -90,7 +90,8 @@ impl<'a, T: Element> CsrView<'a, T> {
     /// The same structure with other values.
     ///
     /// # Errors
-    /// [`Error::Length`] where there is not a value for each index; [`Error::Device`] where they live elsewhere.
+    /// [`gpu_core::Error::LengthMismatch`] where there is not a value for each index; [`Error::Device`] where they live
+    /// elsewhere.
     ///
     /// ```
     /// use gpu_sparse::CsrView;
@@ -108,19 +109,24 @@ impl<'a, T: Element> CsrView<'a, T> {
         Ok(matrix)
     }
 
+    /// Refuses an output in memory of its own.
+    pub(crate) fn expect_apart(&self, output: &ViewMut<'_, T>) -> Result<(), Error> {
+        output.expect_apart("A", &self.values)?;
+        output.expect_apart("A's offsets", &self.offsets)?;
+        Ok(output.expect_apart("A's indices", &self.indices)?)
+    }
+
     /// Its arrays, on the CPU.
     pub(crate) fn slices(&self) -> Option<(&'a [u32], &'a [u32], &'a [T])> {
         Some((self.offsets.as_slice()?, self.indices.as_slice()?, self.values.as_slice()?))
     }
 }
 
-/// A number of rows or columns, as the kernels take it.
-pub(crate) fn extent(what: &'static str, actual: usize) -> Result<u32, Error> {
+/// Refuses more rows or columns than the kernels count.
+pub(crate) fn extents(rows: usize, columns: usize) -> Result<(), Error> {
     let limit = NONE as usize - 1;
-    if actual > limit {
-        return Err(Error::TooLarge { what, actual, limit });
-    }
-    Ok(actual as u32)
+    checks::extent("the number of rows", rows, limit)?;
+    Ok(checks::extent("the number of columns", columns, limit)?)
 }
 
 /// The most rows and entries together.
@@ -128,10 +134,7 @@ pub(super) const LARGEST: usize = (u32::MAX - SPAN) as usize;
 
 /// Rows and entries, as the kernels take them.
 pub(crate) fn sizes(rows: usize, entries: usize) -> Result<(u32, u32), Error> {
-    let actual = rows.saturating_add(entries);
-    if actual > LARGEST {
-        return Err(Error::TooLarge { what: "rows and entries", actual, limit: LARGEST });
-    }
+    checks::extent("the number of rows and entries", rows.saturating_add(entries), LARGEST)?;
     Ok((rows as u32, entries as u32))
 }
 

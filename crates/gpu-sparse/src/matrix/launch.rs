@@ -122,8 +122,9 @@ impl<'a, T: Element> Wide<'a, T> {
     /// No offset is less than the one before; each index is less than `columns`, and those of a row ascend strictly.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::TooLarge`], and [`Error::Offsets`] where a panel does not start or end within the
-    /// entries; [`Error::Device`] where the arrays are on several devices, memory does not suffice or a launch failed.
+    /// [`gpu_core::Error::LengthMismatch`], [`gpu_core::Error::ExtentTooLarge`], and [`Error::Offsets`] where a panel
+    /// does not start or end within the entries; [`Error::Device`] where the arrays are on several devices, memory does
+    /// not suffice or a launch failed.
     ///
     /// ```
     /// use gpu_sparse::Wide;
@@ -148,7 +149,8 @@ impl<'a, T: Element> Wide<'a, T> {
     /// That of [`Wide::new_unchecked`].
     ///
     /// # Errors
-    /// Those of [`Wide::new_unchecked`]; [`Error::TooLarge`] also where `limit` is more than panels can have.
+    /// Those of [`Wide::new_unchecked`]; [`gpu_core::Error::ExtentTooLarge`] also where `limit` is more than panels can
+    /// have.
     ///
     /// ```
     /// use gpu_sparse::Wide;

@@ -15,5 +15,5 @@ pub use csc::{Csc, CscView};
 pub use csr::{Csr, CsrView};
 pub use wide::{Wide, narrow_indices};
 
-pub(crate) use csr::{extent, sizes};
+pub(crate) use csr::{extents, sizes};
 pub(crate) use held::{Held, first_difference};

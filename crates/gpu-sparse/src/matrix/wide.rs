@@ -1,9 +1,9 @@
 //! Matrices of more entries than 32 bits count.
 
-use gpu_core::{Buffer, Device, Resources, View, Visitor};
+use gpu_core::{Buffer, Device, Resources, View, Visitor, checks};
 
 use super::csr::LARGEST;
-use super::{CsrView, check, extent};
+use super::{CsrView, check, extents};
 use crate::error::Error;
 use crate::launch::{self, Element};
 
@@ -42,7 +42,7 @@ impl<'a, T: Element> Wide<'a, T> {
     /// Waits for that.
     ///
     /// # Errors
-    /// Those of [`CsrView::new`]; [`Error::TooLarge`] where a row has more entries than a panel.
+    /// Those of [`CsrView::new`]; [`gpu_core::Error::ExtentTooLarge`] where a row has more entries than a panel.
     ///
     /// ```
     /// use gpu_sparse::Wide;
@@ -64,7 +64,7 @@ impl<'a, T: Element> Wide<'a, T> {
     /// The same in panels of at most so many rows and entries together.
     ///
     /// # Errors
-    /// Those of [`Wide::new`]; [`Error::TooLarge`] also where `limit` is more than panels can have.
+    /// Those of [`Wide::new`]; [`gpu_core::Error::ExtentTooLarge`] also where `limit` is more than panels can have.
     pub fn in_panels(
         rows: usize,
         columns: usize,
@@ -132,18 +132,11 @@ pub(super) fn cut<'a, T: Element>(
     limit: usize,
     is_checked: bool,
 ) -> Result<Wide<'a, T>, Error> {
-    extent("rows", rows)?;
-    extent("columns", columns)?;
-    if limit > LARGEST {
-        return Err(Error::TooLarge { what: "rows and entries of a panel", actual: limit, limit: LARGEST });
-    }
+    extents(rows, columns)?;
+    checks::extent("the number of rows and entries of a panel", limit, LARGEST)?;
     let entries = indices.len();
-    let lengths = [("offsets", rows + 1, offsets.len()), ("values", entries, values.len())];
-    for (what, expected, actual) in lengths {
-        if expected != actual {
-            return Err(Error::Length { what, expected, actual });
-        }
-    }
+    checks::length("offsets", rows + 1, offsets.len())?;
+    checks::length("values", entries, values.len())?;
     let stream = offsets.device().default_stream();
     stream.expect("indices of a matrix", indices.device())?;
     stream.expect("values of a matrix", values.device())?;
@@ -167,7 +160,9 @@ pub(super) fn cut<'a, T: Element>(
         }
         if low == first && rows > 0 {
             let actual = at(offsets, first + 1)?.saturating_sub(base).saturating_add(1);
-            return Err(Error::TooLarge { what: "a row with its entries", actual, limit });
+            return Err(
+                gpu_core::Error::ExtentTooLarge { what: "a row with its entries", actual, limit }.into()
+            );
         }
         let end = at(offsets, low)?;
         let panel = panel(offsets, indices, values, (first, low), (base, end))?;
@@ -230,8 +225,8 @@ fn check_panel<T: Element>(
 /// Columns of 64 bits as 32, in a buffer of their own where they live. Waits for it.
 ///
 /// # Errors
-/// [`Error::TooLarge`] of the first that 32 bits do not hold; [`Error::Device`] where memory does not suffice or a
-/// launch failed.
+/// [`gpu_core::Error::ExtentTooLarge`] of the first that 32 bits do not hold; [`Error::Device`] where memory does not
+/// suffice or a launch failed.
 ///
 /// ```
 /// use gpu_sparse::{Wide, narrow_indices};
@@ -247,7 +242,8 @@ pub fn narrow_indices<'a>(indices: impl Into<View<'a, u64>>) -> Result<Buffer<u3
     match narrow(indices, &mut output, 0, most)? {
         None => Ok(output),
         Some(place) => {
-            Err(Error::TooLarge { what: "a column", actual: at(indices, place)?, limit: most as usize })
+            let (what, actual, limit) = ("a column", at(indices, place)?, most as usize);
+            Err(gpu_core::Error::ExtentTooLarge { what, actual, limit }.into())
         }
     }
 }

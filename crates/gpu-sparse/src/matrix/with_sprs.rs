@@ -11,7 +11,8 @@ impl<T: Element> Csr<T> {
     /// A matrix of sprs on `device`; one of compressed columns is compressed by rows on the way.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] where 32 bits do not suffice; [`Error::Device`] where the device's memory does not suffice.
+    /// [`gpu_core::Error::ExtentTooLarge`] where 32 bits do not suffice; [`Error::Device`] where the device's memory
+    /// does not suffice.
     ///
     /// ```
     /// use gpu_sparse::Csr;
@@ -24,8 +25,7 @@ impl<T: Element> Csr<T> {
         if matrix.is_csc() {
             return Self::from_sprs(device, &matrix.to_csr());
         }
-        super::extent("rows", matrix.rows())?;
-        super::extent("columns", matrix.cols())?;
+        super::extents(matrix.rows(), matrix.cols())?;
         super::sizes(matrix.rows(), matrix.nnz())?;
         let narrow =
             |numbers: &[usize]| -> Vec<u32> { numbers.iter().map(|&number| number as u32).collect() };

@@ -1,6 +1,6 @@
 //! Validate, plan, launch.
 
-use gpu_core::{Buffer, Grid, Scratch, ScratchSize, Stream, View, ViewMut};
+use gpu_core::{Buffer, Grid, Scratch, ScratchSize, Stream, View, ViewMut, checks};
 
 use super::boundary::Boundary;
 use super::launch::{self, GridElement};
@@ -37,10 +37,10 @@ impl<'a, T: GridElement> Problem<'a, T> {
     /// The same with a source, a value for each cell.
     ///
     /// # Errors
-    /// [`Error::GridLength`].
+    /// [`gpu_core::Error::LengthMismatch`].
     pub fn with_source(self, source: impl Into<View<'a, T>>) -> Result<Self, Error> {
         let source = source.into();
-        self.expect_cells("source", source.len())?;
+        checks::length("source", self.grid.len(), source.len())?;
         Ok(Self { source: Some(source), ..self })
     }
 
@@ -49,18 +49,10 @@ impl<'a, T: GridElement> Problem<'a, T> {
         self.grid
     }
 
-    fn expect_cells(&self, what: &'static str, actual: usize) -> Result<(), Error> {
-        let expected = self.grid.len();
-        if actual == expected { Ok(()) } else { Err(Error::GridLength { what, expected, actual }) }
-    }
-
     /// Refuses an input and an output that are not of the grid, or not on the stream's device, or overlap.
     fn expect(&self, stream: &Stream, input: &View<'_, T>, output: &ViewMut<'_, T>) -> Result<(), Error> {
-        self.expect_cells("state", input.len())?;
-        let (expected, actual) = (self.grid.len(), output.len());
-        if expected != actual {
-            return Err(gpu_core::Error::OutputLength { what: IN_STEPS, expected, actual }.into());
-        }
+        checks::length("state", self.grid.len(), input.len())?;
+        checks::output(IN_STEPS, self.grid.len(), output.len())?;
         stream.expect("state", input.device())?;
         stream.expect("output", output.device())?;
         output.expect_apart("the state", input)?;
@@ -105,7 +97,7 @@ pub const fn iterate_scratch<T: GridElement>(grid: Grid, steps: usize) -> Scratc
 /// [`iterate_scratch`] says; on the CPU the work is done on return.
 ///
 /// # Errors
-/// [`Error::GridLength`], [`gpu_core::Error::OutputLength`], [`gpu_core::Error::ScratchTooSmall`],
+/// [`gpu_core::Error::LengthMismatch`], [`gpu_core::Error::OutputLength`], [`gpu_core::Error::ScratchTooSmall`],
 /// [`gpu_core::Error::ScratchOfOtherStream`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`];
 /// [`Error::Device`] where memory is on another device than the stream. The output is as it was then. It is not where
 /// a launch failed, which is an [`Error::Device`] too.

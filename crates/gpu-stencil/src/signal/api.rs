@@ -1,6 +1,6 @@
 //! Validate, plan, launch.
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Stream, View, ViewMut, checks};
 
 use super::launch::{self, SignalElement};
 use super::plan::{Mode, Operation, Plan};
@@ -18,11 +18,7 @@ fn run<T: SignalElement>(
     let address = output.as_global_mut().address();
     let multiprocessors = stream.device().planned_multiprocessors();
     let plan = Plan::new::<T>(operation, mode, signal.len(), filter.len(), address, multiprocessors)?;
-    let expected = plan.chains.outputs as usize;
-    if output.len() != expected {
-        let (what, actual) = (operation.name(), output.len());
-        return Err(gpu_core::Error::OutputLength { what, expected, actual }.into());
-    }
+    checks::output(operation.name(), plan.chains.outputs as usize, output.len())?;
     stream.expect("signal", signal.device())?;
     stream.expect("filter", filter.device())?;
     stream.expect("output", output.device())?;

@@ -76,8 +76,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan for a signal of `n` elements of `T` and a filter of `m` on so many multiprocessors; `address` is that of
-    /// the output.
+    /// The plan for a signal of `n` elements of `T` and a filter of `m` on so many multiprocessors; `address` is that
+    /// of the output.
     ///
     /// # Errors
     /// [`Error::EmptyOperand`]; [`gpu_core::Error::ExtentTooLarge`], which takes more memory than there is.
@@ -96,11 +96,8 @@ impl Plan {
         }
         let limit = 1 << 42;
         if n.saturating_add(m) > limit {
-            return Err(Error::Device(gpu_core::Error::ExtentTooLarge {
-                what: "a signal with its filter",
-                actual: n.max(m),
-                limit,
-            }));
+            let what = "a signal with its filter";
+            return Err(gpu_core::Error::ExtentTooLarge { what, actual: n.max(m), limit }.into());
         }
         let exchanged = n < m;
         let (length, taps) = if exchanged { (m, n) } else { (n, m) };

@@ -1,6 +1,6 @@
 //! Validate, plan, launch.
 
-use gpu_core::{Buffer, Stream, Texture, View, ViewMut};
+use gpu_core::{Buffer, Stream, Texture, View, ViewMut, checks};
 
 use super::plan::{ResizePlan, SamplePlan};
 use super::{launch, reference};
@@ -34,11 +34,7 @@ pub fn sample_into<'p, 'o>(
     output: impl Into<ViewMut<'o, f32>>,
 ) -> Result<(), Error> {
     let (places, mut output) = (places.into(), output.into());
-    let expected = values(texture, places.len())?;
-    if output.len() != expected {
-        let (what, actual) = ("sample of a texture", output.len());
-        return Err(gpu_core::Error::OutputLength { what, expected, actual }.into());
-    }
+    checks::output("sample of a texture", values(texture, places.len())?, output.len())?;
     stream.expect("texture", texture.device())?;
     stream.expect("places in a texture", places.device())?;
     stream.expect("values of a texture", output.device())?;
@@ -98,8 +94,8 @@ fn values(texture: &Texture, coordinates: usize) -> Result<usize, Error> {
 ///
 /// # Errors
 /// [`Error::TextureDimensions`], [`Error::Channels`], and [`Error::Images`] where the output is a batch;
-/// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where texture or memory are on another device than the stream, or
-/// where the launch failed. The output is as it was then.
+/// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where texture or memory are on another device than the
+/// stream, or where the launch failed. The output is as it was then.
 pub fn resize_into(stream: &Stream, texture: &Texture, output: ImageMut<'_, f32>) -> Result<(), Error> {
     let (to, mut output) = (output.layout(), output.into_data());
     let &[width, height] = texture.extents() else {

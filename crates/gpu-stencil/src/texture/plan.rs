@@ -1,6 +1,6 @@
 //! What is launched, from extents alone: pure, tested without a GPU.
 
-use gpu_core::Texture;
+use gpu_core::{Texture, checks};
 use gpu_std::launch::LaunchConfig;
 use gpu_stencil_kernels::texture::{RESIZE_BLOCK, Reads, SAMPLE_THREADS};
 
@@ -36,7 +36,7 @@ impl SamplePlan {
     }
 }
 
-fn sample_blocks(places: usize) -> Result<u32, Error> {
+fn sample_blocks(places: usize) -> gpu_core::Result<u32> {
     blocks(places.div_ceil(SAMPLE_THREADS as usize) as u64)
 }
 
@@ -71,14 +71,7 @@ impl ResizePlan {
         // Layouts have extents of 31 bits.
         let extents = [output.width() as u32, output.height() as u32];
         let [across, down] = [0, 1].map(|k| extents[k].div_ceil(RESIZE_BLOCK[k]));
-        if down > MAX_DOWN {
-            let limit = (MAX_DOWN * RESIZE_BLOCK[1]) as usize;
-            return Err(Error::Device(gpu_core::Error::ExtentTooLarge {
-                what: "the height of an image",
-                actual: output.height(),
-                limit,
-            }));
-        }
+        checks::extent("the height of an image", output.height(), (MAX_DOWN * RESIZE_BLOCK[1]) as usize)?;
         let [x, y] = RESIZE_BLOCK;
         Ok(Self {
             launch: LaunchConfig { grid: [across, down, 1], block: [x, y, 1], shared_bytes: 0 },
@@ -111,9 +104,6 @@ mod tests {
             (1, 1, 2)
         );
         let error = sample_blocks(1 << 40).unwrap_err();
-        assert!(
-            matches!(error, Error::Device(gpu_core::Error::TooManyBlocks { blocks: 4_294_967_296, .. })),
-            "{error}"
-        );
+        assert!(matches!(error, gpu_core::Error::TooManyBlocks { blocks: 4_294_967_296, .. }), "{error}");
     }
 }

@@ -15,7 +15,7 @@
 
 mod launch;
 
-use gpu_core::{Buffer, Device, Resources, Stream, View, ViewMut, Visitor};
+use gpu_core::{Buffer, Device, Resources, Stream, View, ViewMut, Visitor, checks};
 use gpu_std::launch::LaunchConfig;
 use gpu_stencil_kernels::variants as kernels;
 
@@ -123,19 +123,10 @@ impl Mask {
 /// Rows and columns as the kernels take them, the views having room for them.
 fn shape([rows, columns]: [usize; 2], lengths: &[usize]) -> Result<[u32; 2], Error> {
     let layout = ImageLayout::new(columns, rows, 1)?;
-    if let Some(&actual) = lengths.iter().find(|&&actual| actual < layout.span()) {
-        let (what, expected) = ("an image", layout.span());
-        return Err(gpu_core::Error::Length { what, expected, actual }.into());
-    }
+    lengths.iter().try_for_each(|&len| checks::span("an image", layout.span(), len))?;
     // Blocks in y are counted in 16 bits.
     let limit = usize::from(u16::MAX) * kernels::SOBEL_BLOCK as usize;
-    if rows > limit {
-        return Err(Error::Device(gpu_core::Error::ExtentTooLarge {
-            what: "the height of an image",
-            actual: rows,
-            limit,
-        }));
-    }
+    checks::extent("the height of an image", rows, limit)?;
     // A layout's extents have 31 bits.
     Ok([rows as u32, columns as u32])
 }

@@ -105,7 +105,7 @@ impl Plan {
     /// where `sums` are [`Sums::Chains`]. With a `triangle` only that part of C, which is square, is computed.
     ///
     /// # Errors
-    /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`].
     pub fn new(
         bytes: usize,
         capability: Option<Capability>,
@@ -463,10 +463,17 @@ mod tests {
     fn what_is_too_large_is_refused() {
         let wide = one(Layout::row_major(1, (1 << 30) + 1).unwrap());
         let inner = one(Layout::row_major(1, 1).unwrap());
-        let error = Plan::new(4, None, 132, [inner, wide, wide], [0; 4], Sums::Parts, None).unwrap_err();
-        assert!(matches!(error, Error::ExtentTooLarge { actual, .. } if actual == (1 << 30) + 1), "{error}");
+        let error =
+            Plan::new(4, None, 132, [inner, wide, wide], [0; 4], Sums::Parts, None).unwrap_err().into();
+        assert!(
+            matches!(error, gpu_core::Error::ExtentTooLarge { actual, .. } if actual == (1 << 30) + 1),
+            "{error}"
+        );
         let huge = BatchLayout { count: 1 << 40, ..inner };
-        let error = Plan::new(4, None, 132, [huge; 3], [0; 4], Sums::Parts, None).unwrap_err();
-        assert!(matches!(error, Error::TooManyBlocks { blocks, .. } if blocks == 1 << 40), "{error}");
+        let error = Plan::new(4, None, 132, [huge; 3], [0; 4], Sums::Parts, None).unwrap_err().into();
+        assert!(
+            matches!(error, gpu_core::Error::TooManyBlocks { blocks, .. } if blocks == 1 << 40),
+            "{error}"
+        );
     }
 }

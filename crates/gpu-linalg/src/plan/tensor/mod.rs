@@ -75,7 +75,7 @@ impl Plan {
     /// read.
     ///
     /// # Errors
-    /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`].
     pub fn new(
         (bytes, c_bytes): (usize, usize),
         multiprocessors: u32,
@@ -279,7 +279,8 @@ impl Thin {
 /// parts, then copies of factors.
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`], [`Error::Device`] of copies whose length is not a `usize`.
+/// [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`], [`Error::Device`] of copies whose length is
+/// not a `usize`.
 pub fn scratch_len(
     bytes: usize,
     choice: Choice,

@@ -2,10 +2,10 @@
 //! González, *Coste computacional en GPU*, 2012, chapter 8).
 //!
 //! The matrix lies on the host. The first two versions factor it there. The others are MAGMA's left-looking one: a
-//! column of blocks goes to the device, what is left of it is subtracted there, its block of the diagonal comes back and
-//! is factored on the host while the device goes on with those below it, and goes there again for these to be solved
-//! with it. Copies back to the host are on a stream of their own. They work on the CPU too, where a stream's work is done
-//! at once.
+//! column of blocks goes to the device, what is left of it is subtracted there, its block of the diagonal comes back
+//! and is factored on the host while the device goes on with those below it, and goes there again for these to be
+//! solved with it. Copies back to the host are on a stream of their own. They work on the CPU too, where a stream's
+//! work is done at once.
 //!
 //! ```
 //! use gpu_linalg::variants::cholesky::{CholeskyVariant, cholesky, generate, structured_rows};
@@ -33,7 +33,7 @@ mod structure;
 pub use launch::CholeskyElement;
 pub use structure::{first_blocks, generate, rows_of_share, structured_rows};
 
-use gpu_core::Device;
+use gpu_core::{Device, checks};
 
 use crate::api::Triangle;
 use crate::error::Error;
@@ -91,8 +91,8 @@ pub struct Calls {
 /// What runs on a device runs on `device`, with memory of its own for the matrix.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::SkylineSide`] of 0; [`Error::Device`] where `a` is shorter than its layout, or with
-/// the device's errors; [`Error::NotPositiveDefinite`], and then the triangle is unspecified.
+/// [`gpu_core::Error::NotSquare`], [`Error::SkylineSide`] of 0; [`Error::Device`] where `a` is shorter than its layout,
+/// or with the device's errors; [`Error::NotPositiveDefinite`], and then the triangle is unspecified.
 pub fn cholesky<T: CholeskyElement>(
     variant: CholeskyVariant,
     device: &Device,
@@ -101,21 +101,21 @@ pub fn cholesky<T: CholeskyElement>(
     layout: Layout,
     side: usize,
 ) -> Result<Calls, Error> {
-    let (rows, columns) = layout.shape();
-    if rows != columns {
-        return Err(Error::NotSquare { rows, columns });
-    }
-    if side == 0 {
-        return Err(Error::SkylineSide { side });
-    }
-    if a.len() < layout.span() {
-        let (expected, actual) = (layout.span(), a.len());
-        return Err(gpu_core::Error::Length { what: "a matrix", expected, actual }.into());
-    }
+    expect_blocks(a.len(), layout, side)?;
     let lower = Lower::new(triangle, a, layout);
     match variant {
         CholeskyVariant::Sequential => host::sequential(lower),
         CholeskyVariant::Blocked => host::blocked(lower, side),
         hybrid => hybrid::factor(hybrid, device, lower, side),
     }
+}
+
+/// The rows of a square matrix in memory of `len` elements, in blocks of `side` rows.
+fn expect_blocks(len: usize, layout: Layout, side: usize) -> Result<usize, Error> {
+    let rows = checks::square("a symmetric matrix", layout.shape())?;
+    if side == 0 {
+        return Err(Error::SkylineSide { side });
+    }
+    checks::span("a matrix", layout.span(), len)?;
+    Ok(rows)
 }

@@ -2,15 +2,16 @@
 
 use gpu_std::float::Float;
 
+use super::expect_blocks;
 use crate::api::Triangle;
 use crate::error::Error;
 use crate::matrix::Layout;
 
-/// The first block of every block row with an element that is not zero (section 8.3), the diagonal's where there is none
-/// before it: of the lower triangle, or, by columns, of the upper one.
+/// The first block of every block row with an element that is not zero (section 8.3), the diagonal's where there is
+/// none before it: of the lower triangle, or, by columns, of the upper one.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::SkylineSide`]; [`Error::Device`] where `a` is shorter than its layout.
+/// [`gpu_core::Error::NotSquare`], [`Error::SkylineSide`]; [`Error::Device`] where `a` is shorter than its layout.
 ///
 /// ```
 /// use gpu_linalg::variants::cholesky::first_blocks;
@@ -25,17 +26,7 @@ pub fn first_blocks<T: Float>(
     layout: Layout,
     side: usize,
 ) -> Result<Vec<usize>, Error> {
-    let (rows, columns) = layout.shape();
-    if rows != columns {
-        return Err(Error::NotSquare { rows, columns });
-    }
-    if side == 0 {
-        return Err(Error::SkylineSide { side });
-    }
-    if a.len() < layout.span() {
-        let (expected, actual) = (layout.span(), a.len());
-        return Err(gpu_core::Error::Length { what: "a matrix", expected, actual }.into());
-    }
+    let rows = expect_blocks(a.len(), layout, side)?;
     let layout = if triangle == Triangle::Lower { layout } else { layout.transposed() };
     Ok(of_elements(rows, side, |row, column| a[layout.index(row, column)]))
 }
@@ -83,9 +74,9 @@ pub fn rows_of_share(blocks: usize, share: f64) -> Vec<usize> {
     (0..blocks).map(|row| row.saturating_sub(width)).collect()
 }
 
-/// A symmetric positive definite `n` × `n` matrix, row-major, in blocks of `side`: block row `i` of its lower triangle is
-/// zero before block `first[i]`, the rest are numbers in [-1, 1) by `seed`, and the diagonal is larger than the sum of
-/// its row.
+/// A symmetric positive definite `n` × `n` matrix, row-major, in blocks of `side`: block row `i` of its lower triangle
+/// is zero before block `first[i]`, the rest are numbers in [-1, 1) by `seed`, and the diagonal is larger than the sum
+/// of its row.
 ///
 /// # Panics
 /// Where `side` is zero, or `first` does not have an entry for every block row.

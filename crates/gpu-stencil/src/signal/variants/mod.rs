@@ -20,7 +20,7 @@ mod launch;
 
 pub use launch::VariantElement;
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Stream, View, ViewMut, checks};
 use gpu_std::launch::LaunchConfig;
 use gpu_stencil_kernels::signal::variants::shared_bytes;
 
@@ -80,10 +80,7 @@ impl<'s, T: VariantElement> Staged<'s, T> {
         if memory == Memory::Constant && len > T::TABLE {
             return Err(Error::FilterTooLong { memory: memory.name(), actual: len, limit: T::TABLE });
         }
-        if staging.len() < len {
-            let (what, actual) = ("a filter", staging.len());
-            return Err(gpu_core::Error::Length { what, expected: len, actual }.into());
-        }
+        checks::span("a filter", len, staging.len())?;
         let mut staging = staging.into_slice(..len);
         if memory != Memory::Constant {
             staging.copy_from(filter)?;
@@ -134,23 +131,16 @@ impl<'s, T: VariantElement> Staged<'s, T> {
         if m > n {
             return Err(Error::FilterTooLong { memory: self.memory.name(), actual: m, limit: n });
         }
-        let limit = i32::MAX as usize;
-        if n > limit {
-            let what = "the signal of a textbook's correlation";
-            return Err(Error::Device(gpu_core::Error::ExtentTooLarge { what, actual: n, limit }));
-        }
-        let outputs = plan.chains.outputs as usize;
-        if output.len() != outputs {
-            let (what, expected, actual) = ("correlation", outputs, output.len());
-            return Err(gpu_core::Error::OutputLength { what, expected, actual }.into());
-        }
+        checks::extent("the signal of a textbook's correlation", n, i32::MAX as usize)?;
+        checks::output("correlation", plan.chains.outputs as usize, output.len())?;
         stream.expect("signal", signal.device())?;
         stream.expect("filter", self.device.device())?;
         stream.expect("output", output.device())?;
         output.expect_apart("the signal", &signal)?;
         output.expect_apart("the filter", &self.device)?;
         let bytes = if self.memory == Memory::Shared { shared_bytes::<T>() } else { 0 };
-        let config = LaunchConfig::linear((outputs as u32).div_ceil(THREADS), THREADS).shared(bytes);
+        let config =
+            LaunchConfig::linear((plan.chains.outputs as u32).div_ceil(THREADS), THREADS).shared(bytes);
         launch::correlate(stream, config, self, sum, signal, output)
     }
 }
