@@ -3,6 +3,7 @@
 //! They combine in the kernels' order (see [`gpu_reduce_kernels`]), so the results agree bit for bit. It costs the CPU
 //! nothing: the accumulators of a block's threads are a row that vector instructions work on.
 
+use gpu_core::segments::Invalid;
 use gpu_reduce_kernels::{GROUP, Number, Reduction, Sum, THREADS, WARPS, accumulators, per_load, slab};
 
 use crate::axis::product;
@@ -64,8 +65,8 @@ fn write<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(input: C, outp
 /// elements a segment as it writes: [`reduce`] of each of them.
 ///
 /// # Errors
-/// [`Error::NoOffsets`], [`Error::Decreasing`], [`Error::BeyondEnd`], [`Error::OutputLength`];
-/// [`Error::EmptySegment`] where there is no result of none. Nothing is written then.
+/// [`Invalid::NoOffsets`], [`Invalid::Decreasing`], [`Invalid::BeyondEnd`], [`Error::OutputLength`];
+/// [`Invalid::EmptySegment`] where there is no result of none. Nothing is written then.
 ///
 /// ```
 /// use gpu_reduce::{kernels::Max, reference};
@@ -79,17 +80,17 @@ pub fn reduce_segments<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     offsets: &[usize],
     output: &mut [R::Output],
 ) -> Result<(), Error> {
-    let Some(&end) = offsets.last() else { return Err(Error::NoOffsets) };
+    let Some(&end) = offsets.last() else { return Err(Invalid::NoOffsets.into()) };
     for (at, pair) in offsets.windows(2).enumerate() {
         if pair[1] < pair[0] {
-            return Err(Error::Decreasing { index: at + 1, before: pair[0], actual: pair[1] });
+            return Err(Invalid::Decreasing { index: at + 1, before: pair[0], actual: pair[1] }.into());
         }
         if pair[1] == pair[0] && R::EMPTY.is_none() {
-            return Err(Error::EmptySegment { what: R::NAME, segment: at });
+            return Err(Invalid::EmptySegment { what: R::NAME, segment: at }.into());
         }
     }
     if end > input.len() {
-        return Err(Error::BeyondEnd { what: R::NAME, end, len: input.len() });
+        return Err(Invalid::BeyondEnd { what: R::NAME, end, len: input.len() }.into());
     }
     let each = R::OUTPUTS as usize;
     checks::output(R::NAME, (offsets.len() - 1) * each, output.len())?;
@@ -133,8 +134,8 @@ where
 /// elements a line as it writes. For `inner == 1` it is [`reduce`] of each row.
 ///
 /// # Errors
-/// [`Error::ShapeLength`], [`Error::OutputLength`]; [`Error::Empty`] where lines have no elements and there is no result of
-/// none.
+/// [`Error::ShapeLength`], [`Error::OutputLength`]; [`Error::Empty`] where lines have no elements and there is no
+/// result of none.
 ///
 /// ```
 /// use gpu_reduce::{kernels::Max, reference};

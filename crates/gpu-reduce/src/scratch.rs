@@ -24,7 +24,8 @@ pub const fn reduce_scratch(len: usize) -> ScratchSize {
     with_partials(most_scratch_words(len))
 }
 
-/// Scratch memory of reductions `R` of segments of arrays of up to `len` elements: about a word of 64 bits for each 2 KiB.
+/// Scratch memory of reductions `R` of segments of arrays of up to `len` elements: about a word of 64 bits for each 2
+/// KiB.
 ///
 /// ```
 /// use gpu_reduce::{Scratch, kernels::Sum, reduce_segments_scratch};
@@ -40,7 +41,8 @@ pub const fn reduce_segments_scratch<R: Segmented>(len: usize) -> ScratchSize {
 /// Scratch memory of reductions `R` along `axis` of arrays of `shape`.
 ///
 /// # Errors
-/// [`Error::Axis`], [`Error::Empty`], [`Error::TooLong`], [`Error::TooManySegments`].
+/// [`Error::Axis`], [`Error::Empty`], [`Error::TooLong`],
+/// [`Invalid::TooManySegments`](gpu_core::segments::Invalid::TooManySegments).
 ///
 /// ```
 /// use gpu_reduce::{kernels::Sum, reduce_axis_scratch};

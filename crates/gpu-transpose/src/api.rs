@@ -17,8 +17,8 @@ use crate::{launch, reference};
 /// The work is enqueued on the device's default stream; reading the buffer waits for it.
 ///
 /// # Errors
-/// [`gpu_core::Error::BatchOverflow`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where the device's memory
-/// does not suffice, or where it failed.
+/// [`Invalid::BatchOverflow`](gpu_core::matrix::Invalid::BatchOverflow), [`gpu_core::Error::TooManyBlocks`];
+/// [`Error::Device`] where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// use gpu_transpose::{Batch, BatchLayout, Layout, Matrix, transpose};

@@ -1,5 +1,6 @@
 //! What is refused, with what was expected and what was given; data stays as it was.
 
+use gpu_core::matrix;
 use gpu_core::{Device, Kind, Scratch, ScratchSize};
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, Order, Sizes, Triangle, logdet, potrf,
@@ -84,7 +85,10 @@ fn what_does_not_fit_is_refused() {
     // Matrices of a batch that overlap are refused where the batch is made.
     let overlap = BatchLayout::new(square, 2, 15).unwrap();
     let error = BatchMut::new(&mut a, overlap).map(|_| ()).unwrap_err();
-    assert!(matches!(error, gpu_core::Error::Overlap { expected: 16, actual: 15 }), "{error}");
+    assert!(
+        matches!(error, gpu_core::Error::Matrix(matrix::Invalid::Overlap { expected: 16, actual: 15 })),
+        "{error}"
+    );
     assert_eq!(a.to_vec().unwrap(), [7.0; 64]);
     assert_eq!(large.to_vec().unwrap(), vec![7.0; 129 * 129]);
 }

@@ -120,21 +120,22 @@ fn shapes_are_checked_and_outputs_untouched() {
 /// over.
 #[test]
 fn layouts_are_checked() {
-    use gpu_core::Error::{LeadingDimension, Length, Overlap};
+    use gpu_core::Error::{Length, Matrix};
+    use gpu_core::matrix::Invalid::{LeadingDimension, Overlap};
     for_each("layouts", |device| {
         let mut b = device.upload(&[5.0f64; 12]).unwrap();
         let narrow = row_major(3, 3).with_leading_dimension(2).unwrap_err();
         assert!(
-            matches!(narrow, LeadingDimension { rows: 3, columns: 3, expected: 3, actual: 2 }),
+            matches!(narrow, Matrix(LeadingDimension { rows: 3, columns: 3, expected: 3, actual: 2 })),
             "{narrow:?}"
         );
         let layout = BatchLayout::new(row_major(2, 2), 3, 3).unwrap();
         let overlap = BatchMut::new(&mut b, layout).map(|_| ()).unwrap_err();
-        assert!(matches!(overlap, Overlap { expected: 4, actual: 3 }), "{overlap:?}");
+        assert!(matches!(overlap, Matrix(Overlap { expected: 4, actual: 3 })), "{overlap:?}");
         // With a gap in their lines matrices span more than they hold.
         let wide = row_major(2, 2).with_leading_dimension(3).unwrap();
         let overlap = BatchMut::new(&mut b, BatchLayout::new(wide, 2, 4).unwrap()).map(|_| ()).unwrap_err();
-        assert!(matches!(overlap, Overlap { expected: 5, actual: 4 }), "{overlap:?}");
+        assert!(matches!(overlap, Matrix(Overlap { expected: 5, actual: 4 })), "{overlap:?}");
         let short = MatrixMut::new(&mut b, row_major(4, 4)).map(|_| ()).unwrap_err();
         assert!(matches!(short, Length { expected: 16, actual: 12, .. }), "{short:?}");
         // What is read may be one matrix several times.

@@ -1,5 +1,6 @@
 //! Products of matrices: one body over all backends, against a serial oracle.
 
+use gpu_core::matrix;
 use gpu_core::{Kind, Scratch, ScratchSize};
 use gpu_linalg::plan::gemm::{AsVector, Split};
 use gpu_linalg::{
@@ -368,19 +369,33 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
         .unwrap_err();
         assert!(matches!(error, Error::BatchCounts { a: 3, b: 3, c: 2 }), "{error}");
         let error = BatchMut::new(&mut output, layout(2, 3)).unwrap_err();
-        assert!(matches!(error, gpu_core::Error::Overlap { expected: 4, actual: 3 }), "{error}");
+        assert!(
+            matches!(error, gpu_core::Error::Matrix(matrix::Invalid::Overlap { expected: 4, actual: 3 })),
+            "{error}"
+        );
         let error = Batch::new(&memory, layout(3, usize::MAX / 2)).unwrap_err();
-        assert!(matches!(error, gpu_core::Error::BatchOverflow { count: 3, .. }), "{error}");
+        assert!(
+            matches!(error, gpu_core::Error::Matrix(matrix::Invalid::BatchOverflow { count: 3, .. })),
+            "{error}"
+        );
         let error = Matrix::new(&memory, Layout::row_major(8, 9).unwrap()).unwrap_err();
         assert!(matches!(error, gpu_core::Error::Length { expected: 72, actual: 64, .. }), "{error}");
         let error = Layout::row_major(3, 5).unwrap().with_leading_dimension(4).unwrap_err();
         let expected = matches!(
             error,
-            gpu_core::Error::LeadingDimension { rows: 3, columns: 5, expected: 5, actual: 4 }
+            gpu_core::Error::Matrix(matrix::Invalid::LeadingDimension {
+                rows: 3,
+                columns: 5,
+                expected: 5,
+                actual: 4
+            })
         );
         assert!(expected, "{error}");
         let error = Layout::column_major(usize::MAX / 2, 3).unwrap_err();
-        assert!(matches!(error, gpu_core::Error::SizeOverflow { columns: 3, .. }), "{error}");
+        assert!(
+            matches!(error, gpu_core::Error::Matrix(matrix::Invalid::SizeOverflow { columns: 3, .. })),
+            "{error}"
+        );
 
         let other = gpu_core::Device::simulator();
         let elsewhere = other.upload(&[1.0f32; 4]).unwrap();

@@ -1,6 +1,7 @@
 //! Products of batches whose matrices start anywhere, of every type: one body over all backends, against a serial
 //! oracle in `i64`, and in reals against the chain of multiply-adds that is documented.
 
+use gpu_core::matrix;
 use gpu_core::{Device, Element, Stream};
 use gpu_linalg::{
     BatchStarts, Error, Layout, Matrix, MatrixMut, Order, bf16, f16, gemm_batched, gemm_i8_batched,
@@ -293,7 +294,9 @@ fn what_cannot_be_is_refused_and_nothing_is_written() {
             assert!(matches!(error, Error::Device(gpu_core::Error::Length { .. })), "{error:?}");
         }
         let error = run(two, two, &[[0, 0, 8], [0, 0, 0], [0, 0, 5]]);
-        let Error::Device(gpu_core::Error::Overlap { expected: 4, actual: 3 }) = error else {
+        let Error::Device(gpu_core::Error::Matrix(matrix::Invalid::Overlap { expected: 4, actual: 3 })) =
+            error
+        else {
             panic!("{error:?}")
         };
         assert_eq!(c.to_vec().unwrap(), [7.0; 12]);

@@ -232,55 +232,6 @@ pub enum Error {
         actual: usize,
     },
 
-    /// A leading dimension is smaller than what is contiguous: a row of a row-major matrix, a column of a
-    /// column-major one.
-    #[error(
-        "the leading dimension of a {rows} × {columns} matrix is {actual}, but its contiguous axis has {expected} elements"
-    )]
-    LeadingDimension {
-        /// Rows.
-        rows: usize,
-        /// Columns.
-        columns: usize,
-        /// Elements of the contiguous axis.
-        expected: usize,
-        /// The leading dimension given.
-        actual: usize,
-    },
-
-    /// A matrix's length is not a `usize`.
-    #[error(
-        "a {rows} × {columns} matrix with leading dimension {leading_dimension} is more than can be addressed"
-    )]
-    SizeOverflow {
-        /// Rows.
-        rows: usize,
-        /// Columns.
-        columns: usize,
-        /// The leading dimension.
-        leading_dimension: usize,
-    },
-
-    /// A batch's length is not a `usize`.
-    #[error("{count} matrices {stride} elements apart are more than can be addressed")]
-    BatchOverflow {
-        /// Matrices.
-        count: usize,
-        /// Elements from one to the next.
-        stride: usize,
-    },
-
-    /// Matrices of a batch that is written overlap.
-    #[error(
-        "the matrices of a batch that is written overlap: they are {actual} elements apart and span {expected}"
-    )]
-    Overlap {
-        /// Elements a matrix spans.
-        expected: usize,
-        /// Elements from one to the next.
-        actual: usize,
-    },
-
     /// Memory is shorter than what it is to hold.
     #[error("the memory holds {actual} elements, but {what} spans {expected}")]
     Length {
@@ -306,89 +257,6 @@ pub enum Error {
     TooLong {
         /// Elements of the input.
         len: usize,
-        /// The most there may be.
-        most: usize,
-    },
-
-    /// Offsets of segments are one more than segments: there must be one at least.
-    #[error("there are no offsets: segments need one more than there are segments")]
-    NoOffsets,
-
-    /// An offset is smaller than the one before it.
-    #[error("offset {index} is {actual}, less than {before} before it")]
-    Decreasing {
-        /// Its number.
-        index: usize,
-        /// The offset before.
-        before: usize,
-        /// The offset.
-        actual: usize,
-    },
-
-    /// The last segment ends beyond the input.
-    #[error("the last segment of a {what} ends at {end}, but there are {len} elements")]
-    BeyondEnd {
-        /// What was asked for.
-        what: &'static str,
-        /// Where it ends.
-        end: usize,
-        /// Elements of the input.
-        len: usize,
-    },
-
-    /// A segment has no elements, and there is no result of none.
-    #[error("segment {segment} has no elements, of which the {what} does not exist")]
-    EmptySegment {
-        /// What was asked for.
-        what: &'static str,
-        /// The first such segment.
-        segment: usize,
-    },
-
-    /// Segments of one length have one element at least.
-    #[error("segments of length 0")]
-    SegmentLength,
-
-    /// An array does not consist of whole rows.
-    #[error("a {what} of rows of {row} elements, but there are {len}")]
-    Rows {
-        /// What was asked for.
-        what: &'static str,
-        /// Elements of the input.
-        len: usize,
-        /// Elements of a row.
-        row: usize,
-    },
-
-    /// Segments leave elements out, before the first or after the last.
-    #[error("a {what} needs segments of all {len} elements, but these lie in {start}..{end}")]
-    Uncovered {
-        /// What was asked for.
-        what: &'static str,
-        /// Where the first starts.
-        start: usize,
-        /// Where the last ends.
-        end: usize,
-        /// Elements of the input.
-        len: usize,
-    },
-
-    /// Segments are told in a way that this does not take.
-    #[error("a {what} takes no segments by {by}: use {instead}")]
-    SegmentsBy {
-        /// What was asked for.
-        what: &'static str,
-        /// How they are told: "flags", "keys".
-        by: &'static str,
-        /// What does the same.
-        instead: &'static str,
-    },
-
-    /// There are more segments than can be counted.
-    #[error("{count} segments are more than {most}")]
-    TooManySegments {
-        /// How many there are.
-        count: usize,
         /// The most there may be.
         most: usize,
     },
@@ -562,6 +430,14 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+
+    /// A matrix, or a batch of them, that cannot be.
+    #[error(transparent)]
+    Matrix(#[from] crate::matrix::Invalid),
+
+    /// Segments that an array cannot have, or not for what is asked of them.
+    #[error(transparent)]
+    Segments(#[from] crate::segments::Invalid),
 
     /// An image that cannot be.
     #[error(transparent)]

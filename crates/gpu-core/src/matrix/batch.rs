@@ -1,9 +1,9 @@
 //! Batches of matrices of one layout.
 
-use super::{Layout, Matrix, MatrixMut};
+use super::{Invalid, Layout, Matrix, MatrixMut};
 use crate::checks;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::view::{View, ViewMut};
 
 /// How the matrices of a batch lie: all alike, `stride` elements from the start of one to that of the next.
@@ -29,7 +29,7 @@ impl BatchLayout {
     /// `count` matrices, `stride` elements from the start of one to that of the next.
     ///
     /// # Errors
-    /// [`Error::BatchOverflow`] where their length is not a `usize`.
+    /// [`Invalid::BatchOverflow`] where their length is not a `usize`.
     ///
     /// ```
     /// use gpu_core::{BatchLayout, Layout};
@@ -46,23 +46,29 @@ impl BatchLayout {
     /// Elements from the first to the last, gaps included.
     ///
     /// # Errors
-    /// [`Error::BatchOverflow`] where they are not a `usize`.
+    /// [`Invalid::BatchOverflow`] where they are not a `usize`.
     pub fn span(self) -> Result<usize> {
         let Self { matrix, count, stride } = self;
         if count == 0 || matrix.is_empty() {
             return Ok(0);
         }
         let start = (count - 1).checked_mul(stride);
-        start.and_then(|start| start.checked_add(matrix.span())).ok_or(Error::BatchOverflow { count, stride })
+        start
+            .and_then(|start| start.checked_add(matrix.span()))
+            .ok_or(Invalid::BatchOverflow { count, stride }.into())
     }
 
     /// That no two of the matrices overlap, as is needed of those that are written.
     ///
     /// # Errors
-    /// [`Error::Overlap`].
+    /// [`Invalid::Overlap`].
     pub fn expect_apart(self) -> Result<()> {
         let (expected, actual) = (self.matrix.span(), self.stride);
-        if self.count > 1 && actual < expected { Err(Error::Overlap { expected, actual }) } else { Ok(()) }
+        if self.count > 1 && actual < expected {
+            Err(Invalid::Overlap { expected, actual }.into())
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether there are no elements.
@@ -88,7 +94,7 @@ impl<'a, T: Element> Batch<'a, T> {
     /// The batch that starts with the first element of `data`.
     ///
     /// # Errors
-    /// [`Error::Length`] where `data` is shorter than the batch, [`Error::BatchOverflow`].
+    /// [`Error::Length`] where `data` is shorter than the batch, [`Invalid::BatchOverflow`].
     pub fn new(data: impl Into<View<'a, T>>, layout: BatchLayout) -> Result<Self> {
         let data = data.into();
         checks::span("a batch", layout.span()?, data.len())?;
@@ -107,8 +113,8 @@ impl<'a, T: Element> BatchMut<'a, T> {
     /// The batch that starts with the first element of `data`.
     ///
     /// # Errors
-    /// [`Error::Overlap`] where its matrices overlap; [`Error::Length`] where `data` is shorter than the batch,
-    /// [`Error::BatchOverflow`].
+    /// [`Invalid::Overlap`] where its matrices overlap; [`Error::Length`] where `data` is shorter than the batch,
+    /// [`Invalid::BatchOverflow`].
     pub fn new(data: impl Into<ViewMut<'a, T>>, layout: BatchLayout) -> Result<Self> {
         let data = data.into();
         layout.expect_apart()?;

@@ -1,6 +1,7 @@
 //! How a matrix lies in memory.
 
-use crate::error::{Error, Result};
+use super::Invalid;
+use crate::error::Result;
 
 /// Which axis of a matrix is contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,7 +37,7 @@ impl Layout {
     /// A matrix of this order without gaps.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`] where its length is not a `usize`.
+    /// [`Invalid::SizeOverflow`] where its length is not a `usize`.
     ///
     /// ```
     /// use gpu_core::{Layout, Order};
@@ -51,7 +52,7 @@ impl Layout {
     /// A row-major matrix without gaps.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`] where its length is not a `usize`.
+    /// [`Invalid::SizeOverflow`] where its length is not a `usize`.
     pub fn row_major(rows: usize, columns: usize) -> Result<Self> {
         Self::new(Order::RowMajor, rows, columns)
     }
@@ -59,7 +60,7 @@ impl Layout {
     /// A column-major matrix without gaps.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`] where its length is not a `usize`.
+    /// [`Invalid::SizeOverflow`] where its length is not a `usize`.
     pub fn column_major(rows: usize, columns: usize) -> Result<Self> {
         Self::new(Order::ColumnMajor, rows, columns)
     }
@@ -67,7 +68,8 @@ impl Layout {
     /// So many rows and columns of the same matrix: of its order, as far apart.
     ///
     /// # Errors
-    /// [`Error::LeadingDimension`] where the part is wider than rows, or columns, are apart; [`Error::SizeOverflow`].
+    /// [`Invalid::LeadingDimension`] where the part is wider than rows, or columns, are apart;
+    /// [`Invalid::SizeOverflow`].
     ///
     /// ```
     /// let whole = gpu_core::Layout::row_major(8, 8)?;
@@ -81,7 +83,7 @@ impl Layout {
     /// The same matrix with gaps between its rows, or its columns.
     ///
     /// # Errors
-    /// [`Error::LeadingDimension`] where it is less than the contiguous axis has elements, [`Error::SizeOverflow`].
+    /// [`Invalid::LeadingDimension`] where it is less than the contiguous axis has elements, [`Invalid::SizeOverflow`].
     pub fn with_leading_dimension(self, leading_dimension: usize) -> Result<Self> {
         Self { leading_dimension, ..self }.checked()
     }
@@ -94,15 +96,16 @@ impl Layout {
     fn checked(self) -> Result<Self> {
         let Self { rows, columns, leading_dimension, .. } = self;
         if leading_dimension < self.contiguous() {
-            return Err(Error::LeadingDimension {
+            return Err(Invalid::LeadingDimension {
                 rows,
                 columns,
                 expected: self.contiguous(),
                 actual: leading_dimension,
-            });
+            }
+            .into());
         }
         if leading_dimension.checked_mul(self.lines()).is_none() {
-            return Err(Error::SizeOverflow { rows, columns, leading_dimension });
+            return Err(Invalid::SizeOverflow { rows, columns, leading_dimension }.into());
         }
         Ok(self)
     }

@@ -63,9 +63,11 @@ macro_rules! transposed {
 }
 
 mod batch;
+mod invalid;
 mod layout;
 
 pub use batch::{Batch, BatchLayout, BatchMut};
+pub use invalid::Invalid;
 pub use layout::{Layout, Order};
 
 use crate::buffer::Buffer;

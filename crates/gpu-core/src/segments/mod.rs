@@ -1,7 +1,9 @@
 //! The segments of an array: one description for reductions, scans and sorts.
 
+mod invalid;
 mod offsets;
 
+pub use invalid::Invalid;
 pub use offsets::Offsets;
 
 use crate::device::Device;
@@ -13,7 +15,7 @@ use crate::view::View;
 /// Consecutive segments of an array, told in one of four ways.
 ///
 /// What becomes of elements that lie before the first offset or after the last one is each primitive's own rule: a
-/// reduction leaves them out, for a scan they are segments too, a sort refuses them ([`Error::Uncovered`]).
+/// reduction leaves them out, for a scan they are segments too, a sort refuses them ([`Invalid::Uncovered`]).
 ///
 /// Whatever takes segments takes `impl Into<Segments>`: `&Offsets` will do.
 ///
@@ -82,9 +84,13 @@ impl<'a> Segments<'a> {
     /// All segments have `length` elements: the rows of a matrix.
     ///
     /// # Errors
-    /// [`Error::SegmentLength`] where that is 0.
+    /// [`Invalid::SegmentLength`] where that is 0.
     pub const fn of_length(length: usize) -> Result<Self> {
-        if length == 0 { Err(Error::SegmentLength) } else { Ok(Self(Form::Length(length))) }
+        if length == 0 {
+            Err(Error::Segments(Invalid::SegmentLength))
+        } else {
+            Ok(Self(Form::Length(length)))
+        }
     }
 
     /// A segment starts at each element whose flag is not zero, and at the first.
@@ -118,8 +124,8 @@ impl<'a> Segments<'a> {
     /// elements is not asked.
     ///
     /// # Errors
-    /// [`Error::BeyondEnd`] where offsets leave the array, [`Error::InputLengths`] where there are not as many flags or
-    /// keys as elements, [`Error::WrongDevice`].
+    /// [`Invalid::BeyondEnd`] where offsets leave the array, [`Error::InputLengths`] where there are not as many flags
+    /// or keys as elements, [`Error::WrongDevice`].
     pub fn expect(self, stream: &Stream, what: &'static str, len: usize) -> Result<()> {
         self.expect_len(what, len)?;
         self.device().map_or(Ok(()), |device| stream.expect("starts of segments", device))
@@ -128,7 +134,7 @@ impl<'a> Segments<'a> {
     fn expect_len(self, what: &'static str, len: usize) -> Result<()> {
         let described = match self.0 {
             Form::Offsets(offsets) if offsets.end() > len => {
-                return Err(Error::BeyondEnd { what, end: offsets.end(), len });
+                return Err(Invalid::BeyondEnd { what, end: offsets.end(), len }.into());
             }
             Form::Offsets(_) | Form::Length(_) => len,
             Form::Flags(flags) => flags.len(),
@@ -144,7 +150,7 @@ impl<'a> Segments<'a> {
     /// Where the segments of `len` elements start, on the host. Waits for what is on a device.
     ///
     /// # Errors
-    /// [`Error::BeyondEnd`], [`Error::InputLengths`], which name `what`; those of the device.
+    /// [`Invalid::BeyondEnd`], [`Error::InputLengths`], which name `what`; those of the device.
     pub fn starts(self, what: &'static str, len: usize) -> Result<Vec<usize>> {
         self.expect_len(what, len)?;
         Ok(match self.0 {
@@ -211,7 +217,8 @@ mod tests {
             assert!(
                 matches!(
                     error,
-                    Error::BeyondEnd { end: 6, len: 5, .. } | Error::InputLengths { first: 5, second: 6, .. }
+                    Error::Segments(Invalid::BeyondEnd { end: 6, len: 5, .. })
+                        | Error::InputLengths { first: 5, second: 6, .. }
                 ),
                 "{error}"
             );
@@ -232,6 +239,6 @@ mod tests {
         {
             assert!(segments.starts("test", 0).unwrap().is_empty(), "{segments:?}");
         }
-        assert!(matches!(Segments::of_length(0), Err(Error::SegmentLength)));
+        assert!(matches!(Segments::of_length(0), Err(Error::Segments(Invalid::SegmentLength))));
     }
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Resources, Visitor};
 use crate::view::View;
 
-use super::on_host;
+use super::{Invalid, on_host};
 
 /// The most segments: they are counted in 32 bits, and one more.
 const MOST: usize = u32::MAX as usize - 1;
@@ -53,8 +53,8 @@ impl Offsets {
     /// Those in `offsets`, copied to `device`.
     ///
     /// # Errors
-    /// [`Error::NoOffsets`]; [`Error::Decreasing`], which is how segments overlap; [`Error::TooManySegments`]; those of
-    /// the device, where its memory does not suffice.
+    /// [`Invalid::NoOffsets`]; [`Invalid::Decreasing`], which is how segments overlap; [`Invalid::TooManySegments`];
+    /// those of the device, where its memory does not suffice.
     pub fn new(device: &Device, offsets: &[u32]) -> Result<Self> {
         let facts = Facts::of(offsets)?;
         Ok(Self { buffer: device.upload(offsets)?, facts })
@@ -177,17 +177,17 @@ impl Facts {
     /// Those of offsets none of which is less than the one before.
     fn of(offsets: &[u32]) -> Result<Self> {
         let (Some(&first), Some(&end)) = (offsets.first(), offsets.last()) else {
-            return Err(Error::NoOffsets);
+            return Err(Invalid::NoOffsets.into());
         };
         let count = offsets.len() - 1;
         if count > MOST {
-            return Err(Error::TooManySegments { count, most: MOST });
+            return Err(Invalid::TooManySegments { count, most: MOST }.into());
         }
         let (mut longest, mut shortest, mut first_empty) = (0, u32::MAX, None);
         for (segment, pair) in offsets.windows(2).enumerate() {
             let Some(length) = pair[1].checked_sub(pair[0]) else {
                 let (before, actual) = (pair[0] as usize, pair[1] as usize);
-                return Err(Error::Decreasing { index: segment + 1, before, actual });
+                return Err(Invalid::Decreasing { index: segment + 1, before, actual }.into());
             };
             longest = longest.max(length);
             shortest = shortest.min(length);
@@ -223,8 +223,11 @@ mod tests {
 
     #[test]
     fn offsets_that_are_none_or_decrease_are_refused() {
-        assert!(matches!(of(&[]), Err(Error::NoOffsets)));
-        assert!(matches!(of(&[1, 5, 4]), Err(Error::Decreasing { index: 2, before: 5, actual: 4 })));
+        assert!(matches!(of(&[]), Err(Error::Segments(Invalid::NoOffsets))));
+        assert!(matches!(
+            of(&[1, 5, 4]),
+            Err(Error::Segments(Invalid::Decreasing { index: 2, before: 5, actual: 4 }))
+        ));
     }
 
     #[test]
@@ -249,6 +252,9 @@ mod tests {
         assert!(matches!(wide, Err(Error::TooLong { len, most: LAST }) if len == 1 << 40));
         let starts = Offsets::from_starts(&[0u64, 2], 1 << 32);
         assert!(matches!(starts, Err(Error::TooLong { len, .. }) if len == 1 << 32));
-        assert!(matches!(Offsets::from_starts(&[0u64, 9], 8), Err(Error::Decreasing { index: 2, .. })));
+        assert!(matches!(
+            Offsets::from_starts(&[0u64, 9], 8),
+            Err(Error::Segments(Invalid::Decreasing { index: 2, .. }))
+        ));
     }
 }

@@ -1,5 +1,6 @@
 //! Products of batches whose matrices start anywhere.
 
+use gpu_core::matrix::Invalid;
 use gpu_core::{Buffer, Device, Element, Resources, Stream, Visitor, checks};
 use rayon::prelude::*;
 
@@ -413,7 +414,9 @@ impl<'a, T: Element, C: Element> Product<'a, T, C> {
             return Ok(None);
         }
         if starts.apart < layouts[2].span() {
-            return Err(gpu_core::Error::Overlap { expected: layouts[2].span(), actual: starts.apart }.into());
+            return Err(Error::Device(
+                Invalid::Overlap { expected: layouts[2].span(), actual: starts.apart }.into(),
+            ));
         }
         Ok(Some(Self { a, b, c, starts }))
     }

@@ -1,5 +1,6 @@
 //! Products with a triangular or a symmetric matrix.
 
+use gpu_core::matrix::Invalid;
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream, ViewMut, checks};
 
 use super::gemm::expect_memory;
@@ -132,7 +133,7 @@ pub fn trmm_scratch<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -> Re
         sums = sums.max(product_len::<T>(k, result)).max(product_len::<T>(0, result));
     }
     let old = temporary(b)?.span()?.next_multiple_of(4);
-    let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count: b.count, stride: old });
+    let too_large = || Error::Device(Invalid::BatchOverflow { count: b.count, stride: old }.into());
     let triangles = (n.div_ceil(square) * square * square).checked_mul(b.count).ok_or_else(too_large)?;
     let all = [triangles, old, sums].into_iter().try_fold(0usize, usize::checked_add);
     Ok(elements::<T>(all.ok_or_else(too_large)?))
@@ -210,7 +211,7 @@ pub fn symm_scratch<T: RealElement>(side: Side, c: impl Into<BatchLayout>) -> Re
         return Ok(ScratchSize::new());
     }
     let n = if side == Side::Left { c.matrix.rows() } else { c.matrix.columns() };
-    let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count: c.count, stride: n });
+    let too_large = || Error::Device(Invalid::BatchOverflow { count: c.count, stride: n }.into());
     let full = n.checked_mul(n).and_then(|full| full.checked_mul(c.count));
     let full = full.and_then(|full| full.checked_next_multiple_of(4)).ok_or_else(too_large)?;
     Ok(elements::<T>(full.checked_add(product_len::<T>(n, c)).ok_or_else(too_large)?))

@@ -1,6 +1,7 @@
 //! Triangular systems: squares of rows on the diagonal in a launch each, products between.
 
 use core::ops::Range;
+use gpu_core::matrix::Invalid;
 
 use gpu_core::{Stream, ViewMut};
 
@@ -68,7 +69,7 @@ impl Needs {
                 }
             }
         }
-        let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count, stride: result });
+        let too_large = || Error::Device(Invalid::BatchOverflow { count, stride: result }.into());
         Ok(Self { square, words: words.ok_or_else(too_large)?, result, sums })
     }
 
@@ -77,7 +78,7 @@ impl Needs {
         let words = self.words.checked_mul(systems);
         let all = [self.result, self.sums, more].into_iter();
         let all = all.fold(words, |all, some| all.and_then(|all| all.checked_add(some)));
-        all.ok_or(Error::Device(gpu_core::Error::BatchOverflow { count: systems, stride: self.result }))
+        all.ok_or(Error::Device(Invalid::BatchOverflow { count: systems, stride: self.result }.into()))
     }
 }
 

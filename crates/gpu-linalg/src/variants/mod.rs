@@ -88,8 +88,8 @@ impl GemvVariant {
 /// `C = A · B` by `variant`: A is m × k, B is k × n, C is m × n, `shape` is `[m, n, k]`.
 ///
 /// # Errors
-/// [`gpu_core::Error::Length`], [`gpu_core::Error::SizeOverflow`], [`gpu_core::Error::ExtentTooLarge`];
-/// [`Error::Device`] on the CPU, which runs no kernels. C is as it was then.
+/// [`gpu_core::Error::Length`], [`Invalid::SizeOverflow`](gpu_core::matrix::Invalid::SizeOverflow),
+/// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] on the CPU, which runs no kernels. C is as it was then.
 ///
 /// ```
 /// use gpu_linalg::variants::{GemmVariant, gemm};
@@ -137,10 +137,10 @@ fn expect_product<F: gpu_core::Element, C: gpu_core::Element>(
 /// `y = A · x` by `variant` with `config`, A being row-major of `rows` × `columns` elements.
 ///
 /// # Errors
-/// [`gpu_core::Error::VectorLengths`], [`gpu_core::Error::Length`], [`gpu_core::Error::SizeOverflow`],
-/// [`gpu_core::Error::ExtentTooLarge`]; [`Error::TooFewThreads`] where `config` has fewer than
-/// [`GemvVariant::threads`], [`Error::TooManyAxes`] where it has some in y or z; [`Error::Device`] on the CPU, which
-/// runs no kernels. `y` is as it was then.
+/// [`gpu_core::Error::VectorLengths`], [`gpu_core::Error::Length`],
+/// [`Invalid::SizeOverflow`](gpu_core::matrix::Invalid::SizeOverflow), [`gpu_core::Error::ExtentTooLarge`];
+/// [`Error::TooFewThreads`] where `config` has fewer than [`GemvVariant::threads`], [`Error::TooManyAxes`] where it has
+/// some in y or z; [`Error::Device`] on the CPU, which runs no kernels. `y` is as it was then.
 ///
 /// ```
 /// use gpu_linalg::variants::{GemvVariant, gemv};
@@ -190,9 +190,10 @@ pub fn gemv<'a, 'x, 'y, T: VariantElement>(
 /// the rows. Vectors have one row.
 ///
 /// # Errors
-/// [`gpu_core::Error::Length`], [`gpu_core::Error::SizeOverflow`], [`gpu_core::Error::ExtentTooLarge`];
-/// [`Error::TooFewThreads`] where x or y has fewer threads than columns or rows, [`Error::TooManyAxes`] where there are
-/// some in z; [`Error::Device`] on the CPU, which runs no kernels. `z` is as it was then.
+/// [`gpu_core::Error::Length`], [`Invalid::SizeOverflow`](gpu_core::matrix::Invalid::SizeOverflow),
+/// [`gpu_core::Error::ExtentTooLarge`]; [`Error::TooFewThreads`] where x or y has fewer threads than columns or rows,
+/// [`Error::TooManyAxes`] where there are some in z; [`Error::Device`] on the CPU, which runs no kernels. `z` is as it
+/// was then.
 ///
 /// ```
 /// use gpu_std::launch::LaunchConfig;

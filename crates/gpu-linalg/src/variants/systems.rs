@@ -1,5 +1,6 @@
 //! Triangular systems by a launch of choice: what [`trsm()`](crate::trsm)'s plan chooses between.
 
+use gpu_core::matrix::Invalid;
 use gpu_core::{Scratch, ScratchSize, Stream, ViewMut};
 
 use crate::api::{self, Diagonal, Side, Triangle, elements, lend};
@@ -60,7 +61,7 @@ pub fn trsm_square<'a, 'b, 'i, T: TriangleElement>(
 pub fn trsm_square_scratch<T>(wide: bool, b: impl Into<BatchLayout>) -> Result<ScratchSize, Error> {
     let BatchLayout { matrix, count, stride } = b.into();
     let (rows, columns) = matrix.shape();
-    let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count, stride });
+    let too_large = || Error::Device(Invalid::BatchOverflow { count, stride }.into());
     let words = plan::words::<T>(form(wide), rows, columns, count);
     Ok(elements::<T>(words.ok_or_else(too_large)?))
 }

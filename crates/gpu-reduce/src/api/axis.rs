@@ -21,12 +21,13 @@ use gpu_core::Error;
 /// Along the last axis each result has the bits that [`reduce`](crate::reduce()) of that row alone gives. Along
 /// another one the order is a function of the axis's extent alone (see the [crate documentation](crate)).
 ///
-/// Enqueued on the device's default stream. Allocates the output and scratch memory, which [`reduce_axis_into`] does not.
+/// Enqueued on the device's default stream. Allocates the output and scratch memory, which [`reduce_axis_into`] does
+/// not.
 ///
 /// # Errors
-/// [`Error::Axis`], [`Error::ShapeLength`], [`Error::Empty`] where the axis has no elements and there is no result of none,
-/// [`Error::TooLong`], [`Error::TooManySegments`]; those of the device where the device's memory does not suffice, or
-/// where it failed.
+/// [`Error::Axis`], [`Error::ShapeLength`], [`Error::Empty`] where the axis has no elements and there is no result of
+/// none, [`Error::TooLong`], [`Invalid::TooManySegments`](gpu_core::segments::Invalid::TooManySegments); those of the
+/// device where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// use gpu_reduce::{kernels::ArgMax, reduce_axis};

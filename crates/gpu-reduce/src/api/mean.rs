@@ -4,6 +4,7 @@
 //! the exact one as long as no more than 2^64 numbers lie between the least and the most that it can be; where more
 //! do, the elements are added up on the host.
 
+use gpu_core::segments::Invalid;
 use std::borrow::Cow;
 
 use gpu_core::{Buffer, Scratch, Segments, Stream, View, ViewMut, checks};
@@ -159,7 +160,7 @@ fn expect_output<'a, M: gpu_core::Element>(
 /// quotients are computed on the host, so this waits for the sums.
 ///
 /// # Errors
-/// As [`reduce_segments`](crate::reduce_segments); [`Error::EmptySegment`].
+/// As [`reduce_segments`](crate::reduce_segments); [`Invalid::EmptySegment`].
 ///
 /// ```
 /// use gpu_reduce::{Segments, mean_segments};
@@ -183,7 +184,7 @@ pub fn mean_segments<'a, 's, T: Element>(
 /// [`reduce_segments_scratch`](crate::reduce_segments_scratch) of [`Element::Total`] and of [`Element::MinMax`].
 ///
 /// # Errors
-/// As [`reduce_segments_into`]; [`Error::EmptySegment`]; [`Error::NotCapturable`] in a capture. Nothing is written
+/// As [`reduce_segments_into`]; [`Invalid::EmptySegment`]; [`Error::NotCapturable`] in a capture. Nothing is written
 /// then.
 ///
 /// ```
@@ -206,7 +207,7 @@ pub fn mean_segments_into<'a, 's, 'b, T: Element>(
     let (input, segments) = (input.into(), segments.into());
     let places = Places::new(segments, NAME, input.len())?;
     if let Some(segment) = places.first_empty {
-        return Err(Error::EmptySegment { what: NAME, segment });
+        return Err(Invalid::EmptySegment { what: NAME, segment }.into());
     }
     let output = expect_output(stream, output.into(), places.count)?;
     let totals = of_stream(stream, vec![Total::<T>::default(); places.count], |sums| {

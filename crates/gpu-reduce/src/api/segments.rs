@@ -1,5 +1,6 @@
 //! Reductions of segments.
 
+use gpu_core::segments::Invalid;
 use gpu_core::{Buffer, Scratch, Segments, Stream, ViewMut, checks};
 use gpu_reduce_kernels::Reduction;
 
@@ -19,12 +20,13 @@ use gpu_core::Error;
 /// A segment's result has the bits that [`reduce`](crate::reduce()) of that segment alone gives, whatever the others
 /// are. Elements before the first offset and after the last one belong to no segment; rows are of all elements.
 ///
-/// Enqueued on the device's default stream. Allocates the output and scratch memory, which [`reduce_segments_into`] does not.
+/// Enqueued on the device's default stream. Allocates the output and scratch memory, which [`reduce_segments_into`]
+/// does not.
 ///
 /// # Errors
-/// [`Error::BeyondEnd`], [`Error::Rows`], [`Error::SegmentsBy`] for flags and keys, [`Error::EmptySegment`],
-/// [`Error::InputLengths`], [`Error::TooLong`]; those of the device where arrays and offsets are on different devices, where
-/// the device's memory does not suffice, or where it failed.
+/// [`Invalid::BeyondEnd`], [`Invalid::Rows`], [`Invalid::SegmentsBy`] for flags and keys, [`Invalid::EmptySegment`],
+/// [`Error::InputLengths`], [`Error::TooLong`]; those of the device where arrays and offsets are on different devices,
+/// where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// use gpu_reduce::{Offsets, kernels::MinMax, reduce_segments};
@@ -98,7 +100,7 @@ pub(super) fn checked<'s, R: Reduction<Item: Operand>>(
     let len = R::Item::len(input, R::NAME)?;
     let places = Places::new(segments, R::NAME, len)?;
     match places.first_empty {
-        Some(segment) if R::EMPTY.is_none() => Err(Error::EmptySegment { what: R::NAME, segment }),
+        Some(segment) if R::EMPTY.is_none() => Err(Invalid::EmptySegment { what: R::NAME, segment }.into()),
         _ => crate::plan::check_len(len).map(|()| (len, places)),
     }
 }

@@ -1,5 +1,6 @@
 //! An axis of an array.
 
+use gpu_core::segments::Invalid;
 use gpu_reduce_kernels::{Lines, Reduction};
 
 use crate::instance::{AlongColumns, Segmented};
@@ -51,7 +52,7 @@ impl Along {
         }
         let along = Self { outer, len, inner };
         if along.results() > MOST_LINES {
-            return Err(Error::TooManySegments { count: along.results(), most: MOST_LINES });
+            return Err(Invalid::TooManySegments { count: along.results(), most: MOST_LINES }.into());
         }
         if len == 0 && along.results() > 0 && R::EMPTY.is_none() {
             return Err(Error::Empty { what: R::NAME });
@@ -103,7 +104,10 @@ mod tests {
         }
         // As many results as no memory holds.
         assert!(matches!(Along::new::<Sum<f32>>(&[0, MAX, MAX], 0), Err(Error::TooLong { .. })));
-        assert!(matches!(Along::new::<Sum<f32>>(&[0, 1 << 40], 0), Err(Error::TooManySegments { .. })));
+        assert!(matches!(
+            Along::new::<Sum<f32>>(&[0, 1 << 40], 0),
+            Err(Error::Segments(Invalid::TooManySegments { .. }))
+        ));
         assert_eq!(Along::new::<Sum<f32>>(&[0, 5], 0).unwrap().results(), 5);
         assert!(matches!(Along::new::<Min<f32>>(&[0, 5], 0), Err(Error::Empty { .. })));
         assert!(matches!(Along::new::<Sum<f32>>(&[MAX, 2], 0), Err(Error::TooLong { .. })));

@@ -1,6 +1,6 @@
 //! Where the segments of an array are, for reductions.
 
-use gpu_core::segments::{Form, Segments};
+use gpu_core::segments::{Form, Invalid, Segments};
 use gpu_core::{Error, Offsets};
 
 /// The most segments: they are counted in 32 bits, and one more.
@@ -23,7 +23,7 @@ impl<'a> Places<'a> {
     pub(crate) fn new(segments: Segments<'a>, what: &'static str, len: usize) -> Result<Self, Error> {
         match segments.form() {
             Form::Offsets(offsets) if offsets.end() > len => {
-                Err(Error::BeyondEnd { what, end: offsets.end(), len })
+                Err(Invalid::BeyondEnd { what, end: offsets.end(), len }.into())
             }
             Form::Offsets(offsets) => Ok(Self {
                 offsets: Some(offsets),
@@ -32,19 +32,19 @@ impl<'a> Places<'a> {
                 end: offsets.end(),
                 first_empty: offsets.first_empty(),
             }),
-            Form::Length(row) if !len.is_multiple_of(row) => Err(Error::Rows { what, len, row }),
+            Form::Length(row) if !len.is_multiple_of(row) => Err(Invalid::Rows { what, len, row }.into()),
             Form::Length(row) => Self::rows(len / row, row),
             Form::Flags(_) => {
-                Err(Error::SegmentsBy { what, by: "flags", instead: "gpu_sort::offsets_of_flags" })
+                Err(Invalid::SegmentsBy { what, by: "flags", instead: "gpu_sort::offsets_of_flags" }.into())
             }
-            Form::Keys(_) => Err(Error::SegmentsBy { what, by: "keys", instead: "reduce_by_key" }),
+            Form::Keys(_) => Err(Invalid::SegmentsBy { what, by: "keys", instead: "reduce_by_key" }.into()),
         }
     }
 
     /// `count` rows of `length` elements each, whose product can be counted.
     pub(crate) fn rows(count: usize, length: usize) -> Result<Self, Error> {
         if count > MOST {
-            return Err(Error::TooManySegments { count, most: MOST });
+            return Err(Invalid::TooManySegments { count, most: MOST }.into());
         }
         let first_empty = if length == 0 && count > 0 { Some(0) } else { None };
         Ok(Self { offsets: None, length, count, end: count * length, first_empty })

@@ -16,14 +16,16 @@ use gpu_core::Error;
 
 /// The scan of each segment of an array with the operator `S`, computed where `input` lives, in a buffer of its own.
 ///
-/// Every segment starts anew, with the options' initial value. There is a result for each element: those before the first
-/// offset are a segment too, so are those after the last one, and the last segment of one length may be shorter. The results are the same bits on every device; they
-/// depend on where in the array a segment lies, as that decides upon the order of combination (see the [crate
-/// documentation](crate)). Allocates the result and scratch memory; [`scan_segments_into`] does not.
+/// Every segment starts anew, with the options' initial value. There is a result for each element: those before the
+/// first offset are a segment too, so are those after the last one, and the last segment of one length may be shorter.
+/// The results are the same bits on every device; they depend on where in the array a segment lies, as that decides
+/// upon the order of combination (see the [crate documentation](crate)). Allocates the result and scratch memory;
+/// [`scan_segments_into`] does not.
 ///
 /// # Errors
-/// [`Error::InputLengths`], [`Error::BeyondEnd`], [`Error::TooLong`]; those of the device where array and segments are
-/// on different devices, where the device's memory does not suffice, or where it failed.
+/// [`Error::InputLengths`], [`Invalid::BeyondEnd`](gpu_core::segments::Invalid::BeyondEnd), [`Error::TooLong`]; those
+/// of the device where array and segments are on different devices, where the device's memory does not suffice, or
+/// where it failed.
 ///
 /// ```
 /// use gpu_scan::{Options, Segments, kernels::Sum, scan_segments};

@@ -14,8 +14,8 @@ type Register<S> = Since<<S as Scan>::Register>;
 /// Writes the scan of each segment of `input` with the operator `S` to `output`, on all cores.
 ///
 /// # Errors
-/// [`Error::OutputLength`]; [`Error::InputLengths`] and [`Error::BeyondEnd`] where the segments are not those of
-/// `input`; those of the device where they were not made of memory of the host.
+/// [`Error::OutputLength`]; [`Error::InputLengths`] and [`Invalid::BeyondEnd`](gpu_core::segments::Invalid::BeyondEnd)
+/// where the segments are not those of `input`; those of the device where they were not made of memory of the host.
 ///
 /// ```
 /// use gpu_scan::{Options, Segments, kernels::Max, reference};

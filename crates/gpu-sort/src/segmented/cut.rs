@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gpu_core::segments::{Form, Segments};
+use gpu_core::segments::{Form, Invalid, Segments};
 use gpu_core::{Error, Stream, checks};
 use gpu_std::memory::Global;
 
@@ -33,12 +33,12 @@ impl Cut {
         match segments.form() {
             Form::Length(row) => {
                 if !len.is_multiple_of(row) {
-                    return Err(Error::Rows { what, len, row });
+                    return Err(Invalid::Rows { what, len, row }.into());
                 }
                 // A number of rows is an index of 32 bits, and so is a place in a row.
                 let (count, most) = (len / row, u32::MAX as usize);
                 if count > most {
-                    return Err(Error::TooManySegments { count, most });
+                    return Err(Invalid::TooManySegments { count, most }.into());
                 }
                 checks::at_most(most, row)?;
                 let longest = if count == 0 { 0 } else { row };
@@ -47,16 +47,16 @@ impl Cut {
             Form::Offsets(offsets) => {
                 let (start, end) = (offsets.first(), offsets.end());
                 if start != 0 || end != len {
-                    return Err(Error::Uncovered { what, start, end, len });
+                    return Err(Invalid::Uncovered { what, start, end, len }.into());
                 }
                 let (longest, shortest) = (offsets.longest(), offsets.shortest());
                 Ok(Self { row: 0, count: offsets.count(), longest, shortest })
             }
             Form::Flags(_) => {
-                Err(Error::SegmentsBy { what, by: "flags", instead: "gpu_sort::offsets_of_flags" })
+                Err(Invalid::SegmentsBy { what, by: "flags", instead: "gpu_sort::offsets_of_flags" }.into())
             }
             Form::Keys(_) => {
-                Err(Error::SegmentsBy { what, by: "keys", instead: "gpu_sort::offsets_of_keys" })
+                Err(Invalid::SegmentsBy { what, by: "keys", instead: "gpu_sort::offsets_of_keys" }.into())
             }
         }
     }

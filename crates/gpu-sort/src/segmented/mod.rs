@@ -26,16 +26,18 @@ pub(crate) const NAME: &str = "segmented sort";
 
 /// The keys of each segment in order, computed where they live, in a buffer of its own.
 ///
-/// Stable, and in the total order that [`sort`](crate::sort()) has; by all bits of the keys. It is enqueued on the device's default
-/// stream and allocates scratch memory: little, but where segments are longer than a block sorts at once (4096 keys, or 1024 of 8
-/// bytes with values or indices) twice what the keys take, or more with values. [`segmented_sort_into`] allocates
-/// nothing.
+/// Stable, and in the total order that [`sort`](crate::sort()) has; by all bits of the keys. It is enqueued on the
+/// device's default stream and allocates scratch memory: little, but where segments are longer than a block sorts at
+/// once (4096 keys, or 1024 of 8 bytes with values or indices) twice what the keys take, or more with values.
+/// [`segmented_sort_into`] allocates nothing.
 ///
 /// # Errors
-/// [`Error::Rows`], [`Error::BeyondEnd`], [`Error::Uncovered`] where the segments are not those of all of the keys;
-/// [`Error::SegmentsBy`] for flags and keys, of which [`offsets_of_flags`] and [`offsets_of_keys`] make offsets;
-/// [`Error::SomeBits`], [`Error::TooLong`];
-/// those of the device, where its memory does not suffice, or where it failed.
+/// [`Invalid::Rows`](gpu_core::segments::Invalid::Rows),
+/// [`Invalid::BeyondEnd`](gpu_core::segments::Invalid::BeyondEnd),
+/// [`Invalid::Uncovered`](gpu_core::segments::Invalid::Uncovered) where the segments are not those of all of the keys;
+/// [`Invalid::SegmentsBy`](gpu_core::segments::Invalid::SegmentsBy) for flags and keys, of which [`offsets_of_flags`]
+/// and [`offsets_of_keys`] make offsets; [`Error::SomeBits`], [`Error::TooLong`]; those of the device, where its memory
+/// does not suffice, or where it failed.
 ///
 /// ```
 /// use gpu_sort::{Segments, SortOptions, segmented_sort};
@@ -63,13 +65,14 @@ pub fn segmented_sort<'a, 's, K: SortKey>(
 
 /// Writes the keys of each segment in order to `output`, on `stream`; see [`segmented_sort`].
 ///
-/// Neither allocates, where `scratch` is large enough ([`segmented_sort_scratch`](crate::segmented_sort_scratch)), nor waits.
-/// Memory may be used and dropped at once: what comes after, on whatever stream, waits for it
+/// Neither allocates, where `scratch` is large enough ([`segmented_sort_scratch`](crate::segmented_sort_scratch)), nor
+/// waits. Memory may be used and dropped at once: what comes after, on whatever stream, waits for it
 /// ([`gpu_core::Stream::unordered`] aside).
 ///
 /// # Errors
 /// Those of [`segmented_sort`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
-/// [`Error::WrongDevice`] where memory is on another device than the stream. Nothing is written then, but where a launch failed.
+/// [`Error::WrongDevice`] where memory is on another device than the stream. Nothing is written then, but where a
+/// launch failed.
 pub fn segmented_sort_into<'a, 's, 'b, K: SortKey>(
     stream: &Stream,
     keys: impl Into<View<'a, K>>,
@@ -82,8 +85,8 @@ pub fn segmented_sort_into<'a, 's, 'b, K: SortKey>(
     run::<K, u32>(stream, keys.into(), segments, &options, output.into(), Moved::None, scratch)
 }
 
-/// The keys of each segment in order and the values in the order of their keys; see [`segmented_sort`]. Values have any width: they are
-/// gathered by an index at the end.
+/// The keys of each segment in order and the values in the order of their keys; see [`segmented_sort`]. Values have any
+/// width: they are gathered by an index at the end.
 ///
 /// # Errors
 /// Those of [`segmented_sort`], [`Error::InputLengths`] where there are not as many values as keys.
@@ -119,8 +122,8 @@ pub fn segmented_sort_pairs<'a, 's, 'b, K: SortKey, V: Element>(
     })
 }
 
-/// Writes the keys of each segment in order and the values in the order of their keys, on `stream`; see [`segmented_sort_pairs`]. As
-/// [`segmented_sort_into`] otherwise.
+/// Writes the keys of each segment in order and the values in the order of their keys, on `stream`; see
+/// [`segmented_sort_pairs`]. As [`segmented_sort_into`] otherwise.
 ///
 /// # Errors
 /// Those of [`segmented_sort_into`] and [`segmented_sort_pairs`].
@@ -177,7 +180,8 @@ pub fn segmented_sort_indices<'a, 's, K: SortKey>(
     })
 }
 
-/// Writes the keys of each segment in order and where in its segment each of them was, on `stream`; see [`segmented_sort_indices`]. As [`segmented_sort_into`] otherwise.
+/// Writes the keys of each segment in order and where in its segment each of them was, on `stream`; see
+/// [`segmented_sort_indices`]. As [`segmented_sort_into`] otherwise.
 ///
 /// # Errors
 /// Those of [`segmented_sort_into`].

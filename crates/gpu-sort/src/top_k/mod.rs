@@ -77,7 +77,7 @@ pub fn top_k_into<'a, 'b, 'c, K: SortKey>(
 /// each is; see [`top_k`].
 ///
 /// # Errors
-/// Those of [`top_k_segments`], [`Error::SegmentLength`].
+/// Those of [`top_k_segments`], [`Invalid::SegmentLength`](gpu_core::segments::Invalid::SegmentLength).
 ///
 /// ```
 /// use gpu_sort::{TopK, top_k_rows};
@@ -130,9 +130,12 @@ pub fn top_k_rows_into<'a, 'b, 'c, K: SortKey>(
 /// The `k` first keys of each segment, in order, segment by segment, and where in its segment each is; see [`top_k`].
 ///
 /// # Errors
-/// [`Error::K`] where there are segments and `k` is 0 or more than the shortest has; [`Error::Rows`],
-/// [`Error::BeyondEnd`], [`Error::Uncovered`], [`Error::SegmentsBy`] as in [`segmented_sort`](crate::segmented_sort); [`Error::TooLong`];
-/// those of the device.
+/// [`Error::K`] where there are segments and `k` is 0 or more than the shortest has;
+/// [`Invalid::Rows`](gpu_core::segments::Invalid::Rows),
+/// [`Invalid::BeyondEnd`](gpu_core::segments::Invalid::BeyondEnd),
+/// [`Invalid::Uncovered`](gpu_core::segments::Invalid::Uncovered),
+/// [`Invalid::SegmentsBy`](gpu_core::segments::Invalid::SegmentsBy) as in [`segmented_sort`](crate::segmented_sort);
+/// [`Error::TooLong`]; those of the device.
 ///
 /// ```
 /// use gpu_sort::{Offsets, TopK, top_k_segments};
