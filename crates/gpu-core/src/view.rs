@@ -142,6 +142,23 @@ impl<'a, T: Element> View<'a, T> {
             && other.address < end(self.address, self.len * size_of::<T>())
     }
 
+    /// Its content, of so many elements; ordered after all work enqueued before.
+    ///
+    /// ```
+    /// let buffer = gpu_core::Device::simulator().upload(&[1u8, 2, 3, 4])?;
+    /// let [first, second] = buffer.slice(..2).to_array()?;
+    /// assert_eq!((first, second), (1, 2));
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`View::copy_to`].
+    pub fn to_array<const N: usize>(&self) -> Result<[T; N]> {
+        let mut content = [T::zeroed(); N];
+        self.copy_to(&mut content)?;
+        Ok(content)
+    }
+
     /// Its content; ordered after all work enqueued before.
     ///
     /// ```

@@ -7,7 +7,6 @@ use gpu_std::launch::Kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
 use crate::cpu::{Lines, Products};
-use crate::error::Error;
 use crate::plan;
 
 /// A type of elements of vectors and matrices: `f32`, `f64`, and, computed with as `f32`, `f16` and `bf16`.
@@ -166,7 +165,7 @@ pub(crate) fn gemm<T: RealElement>(
     mut c: ViewMut<'_, T>,
     starts: Option<View<'_, u64>>,
     mut scratch: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     use plan::gemm::Kernel;
     let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
     let (mut to, of_sums, of_c) = match plan.finish {
@@ -239,7 +238,7 @@ pub(crate) fn gemv<T: Element>(
     beta: T::Sum,
     mut y: ViewMut<'_, T>,
     mut scratch: ViewMut<'_, T::Sum>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let arguments = (a, x, y.reborrow(), scratch.reborrow(), plan.shape, alpha, beta);
     // SAFETY: the views hold matrix, vectors and partial sums of the plan's shape (checked by the caller), `y` and
     // the partial sums are exclusive; everything is freed only after the work enqueued before.
@@ -265,12 +264,11 @@ pub(crate) fn elementwise<T: RealElement>(
     x: Global<T>,
     y: Global<T>,
     output: GlobalMut<T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: the caller took the accessors from views that hold the matrices of the plan's layouts. The output is
     // exclusive, or it is an input with the same layout, of which each thread reads what it writes; everything is
     // freed only after the work enqueued before.
-    unsafe { stream.launch::<T::Elementwise>(plan.launch, (x, y, output, plan.lines, alpha))? };
-    Ok(())
+    unsafe { stream.launch::<T::Elementwise>(plan.launch, (x, y, output, plan.lines, alpha)) }
 }
 
 /// Enqueues the exchange of `plan`, whose matrices start at `x` and `y`.
@@ -279,11 +277,10 @@ pub(crate) fn swap<T: RealElement>(
     plan: &plan::elementwise::Plan,
     x: GlobalMut<T>,
     y: GlobalMut<T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: the caller took the accessors from exclusive views that hold the matrices of the plan's layouts, and
     // everything is freed only after the work enqueued before.
-    unsafe { stream.launch::<T::Swap>(plan.launch, (x, y, plan.lines))? };
-    Ok(())
+    unsafe { stream.launch::<T::Swap>(plan.launch, (x, y, plan.lines)) }
 }
 
 /// Enqueues the outer product of `plan`, added to `a`.
@@ -294,11 +291,10 @@ pub(crate) fn ger<T: RealElement>(
     of_lines: View<'_, T>,
     of_places: View<'_, T>,
     a: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: the views hold the matrix of the plan's layout and a factor for each of its rows and columns (checked
     // by the caller), and `a` is exclusive; everything is freed only after the work enqueued before.
-    unsafe { stream.launch::<T::Ger>(plan.launch, (of_lines, of_places, a, plan.lines, alpha))? };
-    Ok(())
+    unsafe { stream.launch::<T::Ger>(plan.launch, (of_lines, of_places, a, plan.lines, alpha)) }
 }
 
 /// Enqueues `y = alpha · A · x + beta · y`, of A the triangle of `plan`. `x` may be `y`, as it is read before `y` is
@@ -313,14 +309,13 @@ pub(crate) fn triangle<T: RealElement>(
     beta: T,
     y: GlobalMut<T>,
     mut scratch: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: the caller took the accessors of the vectors from views that hold them, `y` from an exclusive one; the
     // other views hold the triangle and the pieces of the plan's shape (checked by the caller), and the pieces are
     // exclusive. The second launch, which writes `y`, begins after the first, which reads `x`. Everything is freed
     // only after the work enqueued before.
     unsafe {
         stream.launch::<T::Triangle>(plan.launch, (a, x, scratch.reborrow(), plan.shape))?;
-        stream.launch::<T::Finish>(plan.finish, (View::from(scratch), y, plan.pieces, alpha, beta))?;
+        stream.launch::<T::Finish>(plan.finish, (View::from(scratch), y, plan.pieces, alpha, beta))
     }
-    Ok(())
 }

@@ -192,6 +192,12 @@ pub(crate) fn striding(len: usize) -> LaunchConfig {
     LaunchConfig::linear(all.grid[0].min(1024), THREADS)
 }
 
+/// The place that a kernel has found, if it has found one.
+fn place(found: &Buffer<u32>) -> Result<Option<usize>, Error> {
+    let [place] = found.view().to_array()?;
+    Ok((place != NONE).then_some(place as usize))
+}
+
 /// What the kernel of the checks finds in a matrix with rows, whose arrays have the lengths of its shape.
 pub(crate) fn check<T: Element>(matrix: &CsrView<'_, T>) -> Result<[u32; check::CHECKS as usize], Error> {
     let stream = matrix.device().default_stream();
@@ -200,9 +206,7 @@ pub(crate) fn check<T: Element>(matrix: &CsrView<'_, T>) -> Result<[u32; check::
     let arguments = (matrix.offsets, matrix.indices, rows, columns, entries, &mut found);
     // SAFETY: there is one offset more than rows, and the kernel reads only those of the entries that there are.
     unsafe { stream.launch::<check::sparse_check>(linear(matrix.rows), arguments)? };
-    let mut words = [0; check::CHECKS as usize];
-    found.copy_to(&mut words)?;
-    Ok(words)
+    Ok(found.view().to_array()?)
 }
 
 /// What the kernel of the checks of triangles finds in a square matrix with rows; and, if it is asked for, what the
@@ -250,9 +254,7 @@ pub(crate) fn differ(one: View<'_, u32>, other: View<'_, u32>) -> Result<Option<
     let arguments = (one, other, &mut found, one.len() as u32);
     // SAFETY: both have as many words.
     unsafe { stream.launch::<check::sparse_differ>(linear(one.len()), arguments)? };
-    let mut word = [0];
-    found.copy_to(&mut word)?;
-    Ok((word[0] != NONE).then_some(word[0] as usize))
+    place(&found)
 }
 
 /// Enqueues `C = alpha · A · B + beta · C` of a matrix with rows.
@@ -264,15 +266,14 @@ pub(crate) fn spmm<T: Element>(
     b: View<'_, T>,
     beta: T,
     c: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let blocks = shape.rows.div_ceil(THREADS / shape.lanes);
     let mut launch = LaunchConfig::linear(blocks, THREADS);
     launch.grid[1] = shape.columns.div_ceil(COLUMNS);
     let arguments = (a.offsets, a.indices, a.values, b, c, shape, alpha, beta);
     // SAFETY: the matrix was checked, B and C have its columns and rows where the shape says (checked by the caller); C
     // is exclusive.
-    unsafe { stream.launch::<T::Products>(launch, arguments)? };
-    Ok(())
+    unsafe { stream.launch::<T::Products>(launch, arguments) }
 }
 
 /// Entries of the longest row of a matrix with rows.
@@ -282,9 +283,8 @@ pub(crate) fn longest<T: Element>(matrix: &CsrView<'_, T>) -> Result<u32, Error>
     let arguments = (matrix.offsets, matrix.rows as u32, &mut longest);
     // SAFETY: there is one offset more than rows.
     unsafe { stream.launch::<check::sparse_longest>(striding(matrix.rows), arguments)? };
-    let mut word = [0];
-    longest.copy_to(&mut word)?;
-    Ok(word[0])
+    let [longest] = longest.view().to_array()?;
+    Ok(longest)
 }
 
 /// Enqueues `y = alpha · A · x + beta · y`.
@@ -299,7 +299,7 @@ pub(crate) fn spmv<T: Element>(
     mut y: ViewMut<'_, T>,
     partials: &mut Buffer<T>,
     tails: &mut Buffer<u32>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let shape = plan.shape;
     let scratch = (partials.view_mut(), tails.view_mut());
     let launch = plan.launch.shared(spmv::shared_bytes::<T>(&shape));
@@ -329,24 +329,26 @@ pub(crate) fn levels<T: Element>(
     (shape, threads): (Rows, u32),
     levels: &mut Buffer<u32>,
     ticket: &mut Buffer<u32>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     stream.memset(&mut *ticket, 0)?;
     let launch = walking(shape, threads).shared(levels::shared_bytes(shape.chunk, threads));
     // SAFETY: the matrix was found to be that triangle, so that rows wait for earlier ones alone; there is a level for
     // each.
-    unsafe { stream.launch::<levels::sparse_levels>(launch, (a.offsets, a.indices, levels, ticket, shape))? };
-    Ok(())
+    unsafe { stream.launch::<levels::sparse_levels>(launch, (a.offsets, a.indices, levels, ticket, shape)) }
 }
 
 /// Enqueues the counts of `numbers`, at least one; those that are not less than there are counts, at least one, are
 /// counted with the largest.
-pub(crate) fn count(stream: &Stream, numbers: View<'_, u32>, counts: ViewMut<'_, u32>) -> Result<(), Error> {
+pub(crate) fn count(
+    stream: &Stream,
+    numbers: View<'_, u32>,
+    counts: ViewMut<'_, u32>,
+) -> gpu_core::Result<()> {
     let mut counts = counts;
     stream.memset(counts.reborrow(), 0)?;
     let [len, most] = [numbers.len(), counts.len()].map(|len| len as u32);
     // SAFETY: the kernel counts in the elements there are, as it is told how many.
-    unsafe { stream.launch::<convert::sparse_count>(linear(numbers.len()), (numbers, counts, len, most))? };
-    Ok(())
+    unsafe { stream.launch::<convert::sparse_count>(linear(numbers.len()), (numbers, counts, len, most)) }
 }
 
 /// Enqueues the row of every entry, at least one, of a matrix that was checked.
@@ -354,14 +356,13 @@ pub(crate) fn rows_of_entries<T: Element>(
     stream: &Stream,
     a: &CsrView<'_, T>,
     rows: &mut Buffer<u32>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let entries = a.indices.len() as u32;
     let arguments = (a.offsets, rows, a.rows as u32, entries);
     let blocks = entries.div_ceil(convert::ROWS_TILE);
     let launch = LaunchConfig::linear(blocks, THREADS).shared(convert::ROWS_SHARED_BYTES);
     // SAFETY: there is an offset more than rows, and a row for each entry.
-    unsafe { stream.launch::<convert::sparse_rows>(launch, arguments)? };
-    Ok(())
+    unsafe { stream.launch::<convert::sparse_rows>(launch, arguments) }
 }
 
 /// Enqueues the keys of entries, at least one, with so many bits for the column, and looks for entries that are outside
@@ -372,22 +373,20 @@ pub(crate) fn keys(
     (row_count, column_count, bits): (usize, usize, u32),
     keys: &mut Buffer<u64>,
     found: &mut Buffer<u32>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let len = rows.len();
     assert_eq!(found.len(), convert::FOUND as usize);
     let arguments = (rows, columns, keys, found, row_count as u32, column_count as u32, bits, len as u32);
     let launch = linear(len).shared(convert::KEYS_SHARED_BYTES);
     // SAFETY: there are as many rows, columns and keys, and the words that are found.
-    unsafe { stream.launch::<convert::sparse_keys>(launch, arguments)? };
-    Ok(())
+    unsafe { stream.launch::<convert::sparse_keys>(launch, arguments) }
 }
 
 /// Enqueues the heads of runs of equal keys, at least one key.
-pub(crate) fn heads(stream: &Stream, keys: &Buffer<u64>, heads: &mut Buffer<u32>) -> Result<(), Error> {
+pub(crate) fn heads(stream: &Stream, keys: &Buffer<u64>, heads: &mut Buffer<u32>) -> gpu_core::Result<()> {
     let len = keys.len();
     // SAFETY: there is a head for each key.
-    unsafe { stream.launch::<convert::sparse_heads>(linear(len), (keys, heads, len as u32))? };
-    Ok(())
+    unsafe { stream.launch::<convert::sparse_heads>(linear(len), (keys, heads, len as u32)) }
 }
 
 /// Enqueues the sums of values of equal keys, at least one key, which have the column in so many bits; `places` are the
@@ -398,12 +397,11 @@ pub(crate) fn add<T: Element>(
     (order, places): (&Buffer<u32>, &Buffer<u32>),
     values: View<'_, T>,
     (rows, columns, sums): (&mut Buffer<u32>, &mut Buffer<u32>, &mut Buffer<T>),
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let len = keys.len();
     let arguments = (keys, order, places, values, rows, columns, sums, bits, len as u32);
     // SAFETY: the order is one of the values, and places are those of the outputs.
-    unsafe { stream.launch::<T::Add>(linear(len), arguments)? };
-    Ok(())
+    unsafe { stream.launch::<T::Add>(linear(len), arguments) }
 }
 
 /// Enqueues rows and values of entries, at least one, in another order.
@@ -413,12 +411,11 @@ pub(crate) fn gather<T: Element>(
     rows: &Buffer<u32>,
     values: View<'_, T>,
     (rows_output, values_output): (&mut Buffer<u32>, &mut Buffer<T>),
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let len = order.len();
     let arguments = (order, rows, values, rows_output, values_output, len as u32);
     // SAFETY: all have as many elements, and the order is one of them.
-    unsafe { stream.launch::<T::Gather>(linear(len), arguments)? };
-    Ok(())
+    unsafe { stream.launch::<T::Gather>(linear(len), arguments) }
 }
 
 /// Enqueues values of entries, at least one, in another order.
@@ -427,15 +424,14 @@ pub(crate) fn gather_values<T: Element>(
     order: &Buffer<u32>,
     values: View<'_, T>,
     output: &mut Buffer<T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let len = order.len();
     assert!(values.len() == len && output.len() == len);
     // The kernel moves rows with them: what it makes of these is not used.
     let mut rows = stream.device().alloc::<u32>(len)?;
     let arguments = (order, order, values, &mut rows, output, len as u32);
     // SAFETY: all have as many elements, and the order is one of them.
-    unsafe { stream.launch::<T::Gather>(linear(len), arguments)? };
-    Ok(())
+    unsafe { stream.launch::<T::Gather>(linear(len), arguments) }
 }
 
 /// How much each number of one launch's length is above `base`, and the first, if any, that is below or more than
@@ -455,7 +451,5 @@ pub(crate) fn narrow(
     let arguments = (wide, narrow.reborrow(), &mut found, base, most, wide.len() as u32);
     // SAFETY: there are as many numbers of both.
     unsafe { stream.launch::<convert::sparse_narrow>(linear(wide.len()), arguments)? };
-    let mut word = [0];
-    found.copy_to(&mut word)?;
-    Ok((word[0] != NONE).then_some(word[0] as usize))
+    place(&found)
 }

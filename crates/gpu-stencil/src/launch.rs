@@ -9,7 +9,6 @@ use gpu_stencil_kernels::filter::general::{self, SEPARABLE_WEIGHTS};
 use gpu_stencil_kernels::filter::sobel::Targets;
 use gpu_stencil_kernels::filter::{self, FAST_FULL_WEIGHTS, FAST_SEPARABLE_WEIGHTS, Geometry};
 
-use crate::error::Error;
 use crate::plan::{Kernel, Plan};
 use crate::weights::Weight;
 
@@ -159,7 +158,7 @@ pub(crate) fn separable<T: Pixel>(
     output: ViewMut<'_, T>,
     outside: T,
     [row, column]: [&[T::Sum]; 2],
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: the views hold the images of the plan's layouts (checked where they were made), and the output, whose
     // images do not overlap, is exclusive; everything is freed only after the work enqueued before.
     unsafe {
@@ -173,8 +172,7 @@ pub(crate) fn separable<T: Pixel>(
             let weights = table(row.iter().chain(&zeros[row.len()..]).chain(column));
             stream.launch::<T::Separable>(plan.launch, (input, output, plan.geometry, outside, weights))
         }
-    }?;
-    Ok(())
+    }
 }
 
 /// Enqueues the full filter of `plan`. `weights` are in the kernel's order; those `uploaded`, where there are too
@@ -187,7 +185,7 @@ pub(crate) fn full<T: Pixel>(
     outside: T,
     weights: &[T::Sum],
     uploaded: Option<(View<'_, T::Sum>, bool)>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let (memory, place) = match uploaded {
         Some((weights, true)) => (weights.as_global(), general::IN_MEMORY_REVERSED),
         Some((weights, false)) => (weights.as_global(), general::IN_MEMORY),
@@ -204,8 +202,7 @@ pub(crate) fn full<T: Pixel>(
             let arguments = (input, output, plan.geometry, outside, Table::table(weights), memory, place);
             stream.launch::<T::Full>(plan.launch, arguments)
         }
-    }?;
-    Ok(())
+    }
 }
 
 /// Where an output starts, if it is wanted.
@@ -225,7 +222,7 @@ pub(crate) fn sobel<T: Pixel>(
     (gx, gy, magnitude, direction): Gradients<T>,
     targets: Targets,
     outside: T,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: as for separable filters, for each output that is wanted; both types' gradients are the same.
     unsafe {
         if let Some(kernel) = fast(plan.kernel, T::Fast::SOBEL) {
@@ -238,8 +235,7 @@ pub(crate) fn sobel<T: Pixel>(
             let arguments = (input, gx, gy, magnitude, direction, plan.geometry, targets, outside);
             stream.launch::<T::Sobel>(plan.launch, arguments)
         }
-    }?;
-    Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ pub fn gemm_batched<T: RealElement>(
     let plan = gemm::Plan::listed(bytes, capability, multiprocessors, layouts, addresses, sums)?;
     let (a, b, c) = (product.a.data(), product.b.data(), product.c.into_data());
     // Nothing is in parts.
-    launch::gemm(stream, &plan, alpha, a, b, beta, c, Some(starts.table.view()), (&mut [][..]).into())
+    Ok(launch::gemm(stream, &plan, alpha, a, b, beta, c, Some(starts.table.view()), (&mut [][..]).into())?)
 }
 
 /// [`gemm_batched`] of factors of 16-bit floats, on the tensor cores: shapes, layouts, `alpha`, `beta` and devices are

@@ -47,7 +47,7 @@ fn run<T: RealElement>(
     }
     let (x, y, output) = (x.data().as_global(), y.data().as_global(), output.data_mut().as_global_mut());
     let plan = Plan::new(size_of::<T>(), operation, layouts, [x.address(), y.address(), output.address()])?;
-    launch::elementwise(stream, &plan, alpha, x, y, output)
+    Ok(launch::elementwise(stream, &plan, alpha, x, y, output)?)
 }
 
 /// `y = change(x, y)`, where `operation` says the same to the kernel.
@@ -81,7 +81,7 @@ fn run_in_place<T: RealElement>(
     let x = x.map_or(output.as_global(), |x| x.data().as_global());
     let addresses = [x.address(), output.address(), output.address()];
     let plan = Plan::new(size_of::<T>(), operation, [x_layout, y_layout, y_layout], addresses)?;
-    launch::elementwise(stream, &plan, alpha, x, output.as_global(), output)
+    Ok(launch::elementwise(stream, &plan, alpha, x, output.as_global(), output)?)
 }
 
 macro_rules! binary {
@@ -267,5 +267,5 @@ pub fn swap<'x, 'y, T: RealElement>(
     let (x_data, y_data) = (x.data_mut().as_global_mut(), y.data_mut().as_global_mut());
     let addresses = [x_data.address(), y_data.address(), y_data.address()];
     let plan = Plan::new(size_of::<T>(), COPY, [x_layout, y_layout, y_layout], addresses)?;
-    launch::swap(stream, &plan, x_data, y_data)
+    Ok(launch::swap(stream, &plan, x_data, y_data)?)
 }

@@ -89,7 +89,7 @@ pub fn potrf<'a, 'i, T: FactorElement>(
         }
         let plan = Whole::new::<T>(triangle, layout, layout)?;
         let a = data.as_global_mut();
-        launch::whole(stream, &plan, a.as_global(), a, room.as_global_mut(), info, None)
+        Ok(launch::whole(stream, &plan, a.as_global(), a, room.as_global_mut(), info, None)?)
     })
 }
 
@@ -143,7 +143,8 @@ pub fn potrf_to<'a, 'l, 'i, T: FactorElement>(
             return Ok(());
         }
         let plan = Whole::new::<T>(triangle, from, layout)?;
-        launch::whole(stream, &plan, of_a.as_global(), data.as_global_mut(), room.as_global_mut(), info, None)
+        let (from, to) = (of_a.as_global(), data.as_global_mut());
+        Ok(launch::whole(stream, &plan, from, to, room.as_global_mut(), info, None)?)
     })
 }
 
@@ -174,9 +175,7 @@ pub fn potrf_scratch<T: FactorElement>(n: usize, count: usize) -> Result<Scratch
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 pub fn expect_positive_definite<'i>(info: impl Into<View<'i, u32>>) -> Result<(), Error> {
-    let info = info.into();
-    let mut orders = vec![0; info.len()];
-    info.copy_to(&mut orders)?;
+    let orders = info.into().to_vec()?;
     match orders.iter().position(|&order| order != 0) {
         Some(matrix) => Err(Error::NotPositiveDefinite { matrix, index: orders[matrix] as usize }),
         None => Ok(()),
@@ -244,7 +243,7 @@ pub(super) fn solve_in_place<T: FactorElement>(
         reference::potrs(triangle, (l, factors), (b, layout));
         return Ok(());
     }
-    launch::solve(stream, solve::<T>(triangle, factors, layout)?, l.data(), data, None)
+    Ok(launch::solve(stream, solve::<T>(triangle, factors, layout)?, l.data(), data, None)?)
 }
 
 /// As [`potrs`], from the right-hand sides `b` to the solutions `x`, of the same shape. The two may have different

@@ -185,7 +185,7 @@ pub(crate) fn product<T: RealElement>(
             Plan::new(bytes, capability, multiprocessors, layouts, addresses, sums, triangle)?
         }
     };
-    launch::gemm(stream, &plan, alpha, a.data(), b.data(), beta, c.into_data(), None, scratch)
+    Ok(launch::gemm(stream, &plan, alpha, a.data(), b.data(), beta, c.into_data(), None, scratch)?)
 }
 
 /// Scratch memory of [`gemm()`] for products of elements of type `T`, of sums of `k` products each: nothing but where C

@@ -75,7 +75,7 @@ where
     }
     let (a_address, x_address) = (a.data().as_global().address(), x.as_global().address());
     let plan = Plan::new::<T>(a.layout(), a_address, x_address, alpha != T::Sum::ZERO)?;
-    launch::gemv(stream, &plan, alpha, a.data(), x, beta, y, scratch)
+    Ok(launch::gemv(stream, &plan, alpha, a.data(), x, beta, y, scratch)?)
 }
 
 /// Scratch memory of [`gemv`] for a matrix of elements of type `T`: nothing but where there are few results.

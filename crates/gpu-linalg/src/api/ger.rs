@@ -57,7 +57,7 @@ pub fn ger<'x, 'y, T: RealElement>(
     };
     let addresses = [of_places.as_global().address(), a.data_mut().as_global_mut().address()];
     let plan = Plan::outer(size_of::<T>(), layout, addresses)?;
-    launch::ger(stream, &plan, alpha, of_lines, of_places, a.into_data())
+    Ok(launch::ger(stream, &plan, alpha, of_lines, of_places, a.into_data())?)
 }
 
 /// The outer product `x · yᵀ`, computed where `x` lives, as a row-major matrix without gaps in a buffer of its own.

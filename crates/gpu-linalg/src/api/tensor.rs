@@ -474,11 +474,11 @@ fn in_room<T: Kernels, C: gpu_core::Element>(
     no_tensor_cores(launch::by_lanes::<T, C>(stream, &plan, scales, [a, b], &mut target), "8.0")
 }
 
-pub(crate) fn no_tensor_cores<T>(result: Result<T, Error>, needs: &'static str) -> Result<T, Error> {
-    match result {
-        Err(Error::Device(gpu_core::Error::NoKernelImage { capability, .. })) => {
-            Err(Error::NoTensorCores { capability: capability.to_string(), needs })
+pub(crate) fn no_tensor_cores<T>(launched: gpu_core::Result<T>, needs: &'static str) -> Result<T, Error> {
+    launched.map_err(|error| match error {
+        gpu_core::Error::NoKernelImage { capability, .. } => {
+            Error::NoTensorCores { capability: capability.to_string(), needs }
         }
-        other => other,
-    }
+        other => other.into(),
+    })
 }

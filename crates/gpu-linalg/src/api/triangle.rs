@@ -103,7 +103,7 @@ pub fn symv<'x, 'y, T: RealElement>(
             return Ok(());
         }
         let plan = Plan::new::<T>(a.layout(), triangle, Other::Symmetric, alpha != T::ZERO)?;
-        launch::triangle(stream, &plan, alpha, a.data(), x.as_global(), beta, y.as_global_mut(), room)
+        Ok(launch::triangle(stream, &plan, alpha, a.data(), x.as_global(), beta, y.as_global_mut(), room)?)
     })
 }
 
@@ -162,7 +162,7 @@ pub fn trmv<'x, T: RealElement>(
         }
         let plan = Plan::new::<T>(a.layout(), triangle, Other::Zero(diagonal), true)?;
         let x = x.as_global_mut();
-        launch::triangle(stream, &plan, T::ONE, a.data(), x.as_global(), T::ZERO, x, room)
+        Ok(launch::triangle(stream, &plan, T::ONE, a.data(), x.as_global(), T::ZERO, x, room)?)
     })
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn copy<T: FactorElement>(
         }
         return Ok(());
     }
-    launch::copy(stream, plan::copy((rows, columns), apart, to_apart, is_lower)?, from, to)
+    Ok(launch::copy(stream, plan::copy((rows, columns), apart, to_apart, is_lower)?, from, to)?)
 }
 
 /// Copies matrices, or a triangle of each, to others of the same shape, in memory that is apart: by a launch for each
@@ -89,7 +89,7 @@ fn identity<T: FactorElement>(stream: &Stream, n: usize, mut to: ViewMut<'_, T>)
     let (launch, shape) = plan::copy((n, n), (n, 1), (n, 1), false)?;
     let shape = gpu_factor_kernels::Copy { identity: 1, ..shape };
     // What is written is not read.
-    launch::identity(stream, (launch, shape), to)
+    Ok(launch::identity(stream, (launch, shape), to)?)
 }
 
 /// Writes the triangle of a matrix, rounded to `f32`, to the lower triangle of a column-major one without gaps.
@@ -109,7 +109,7 @@ pub(crate) fn narrow_triangle(
         }
         return Ok(());
     }
-    launch::narrow(stream, plan::copy((n, n), apart, (1, n), true)?, from.data(), to, 1.0)
+    Ok(launch::narrow(stream, plan::copy((n, n), apart, (1, n), true)?, from.data(), to, 1.0)?)
 }
 
 /// `to = from · scale`, rounded to `f32`.
@@ -124,7 +124,7 @@ pub(crate) fn narrow(
         return Ok(());
     }
     let n = from.len();
-    launch::narrow(stream, plan::copy((n, 1), (1, n), (1, n), false)?, from, to, scale)
+    Ok(launch::narrow(stream, plan::copy((n, 1), (1, n), (1, n), false)?, from, to, scale)?)
 }
 
 /// `to += from · scale`.
@@ -141,5 +141,5 @@ pub(crate) fn widen_and_add(
     let n = from.len();
     let (launch, shape) = plan::copy((n, 1), (1, n), (1, n), false)?;
     let shape = gpu_factor_kernels::Copy { add: 1, ..shape };
-    launch::widen(stream, (launch, shape), from, to, scale)
+    Ok(launch::widen(stream, (launch, shape), from, to, scale)?)
 }

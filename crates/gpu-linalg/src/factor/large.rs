@@ -147,7 +147,7 @@ pub(crate) fn tiled<T: FactorElement>(
     let progress = rest.try_into_slice(..(words * size_of::<u32>()).div_ceil(size_of::<T>()))?;
     let mut progress = progress.cast::<u32>().try_into_slice(..words)?;
     stream.memset(progress.reborrow(), 0)?;
-    launch::tiled(stream, plan, a, skyline.map(|(tables, _)| tables), reciprocals, progress, info)
+    Ok(launch::tiled(stream, plan, a, skyline.map(|(tables, _)| tables), reciprocals, progress, info)?)
 }
 
 /// Factors the block that starts at column `first`, and solves for the rows below.
@@ -160,7 +160,7 @@ fn step<T: FactorElement>(
     info: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
     let plan = plan::step::<T>(triangle, layout, first)?;
-    launch::step(stream, plan, a.as_global_mut(), scratch.as_global_mut(), info)
+    Ok(launch::step(stream, plan, a.as_global_mut(), scratch.as_global_mut(), info)?)
 }
 
 /// The same in two launches, one for the block and one for the rows below.

@@ -5,7 +5,6 @@ use gpu_factor_kernels::{self as kernels, Batch, Solve, Step, Strips, tiled};
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
-use crate::error::Error;
 use crate::level3::TriangleElement;
 use crate::plan::factor::{Kernel as Choice, Whole};
 
@@ -89,7 +88,7 @@ pub(crate) fn whole<T: FactorElement>(
     scratch: GlobalMut<T>,
     info: ViewMut<'_, u32>,
     table: Option<View<'_, u64>>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let batch = plan.vectors::<T>(from.address(), to.address());
     // Without a table the kernels read none.
     let table = table.map_or(from.cast(), |table| table.as_global());
@@ -108,8 +107,7 @@ pub(crate) fn whole<T: FactorElement>(
                 stream.launch::<T::Block>(plan.launch, (from, to, scratch, info, table, batch))
             }
         }
-    }?;
-    Ok(())
+    }
 }
 
 /// Enqueues the solution for the rows below a factored block, which starts at `a`.
@@ -118,12 +116,11 @@ pub(crate) fn strips<T: FactorElement>(
     (launch, shape): (LaunchConfig, Strips),
     a: GlobalMut<T>,
     scratch: GlobalMut<T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: the caller took the accessors from exclusive views that hold the block and the rows below it, and a
     // reciprocal for each column and what is added; each thread reads and writes a row of its own. All is freed only
     // after the work enqueued before.
-    unsafe { stream.launch::<T::Strips>(launch, (a, scratch, shape))? };
-    Ok(())
+    unsafe { stream.launch::<T::Strips>(launch, (a, scratch, shape)) }
 }
 
 /// Enqueues the factorisation of large matrices, of which the first starts at `a`; of a skyline with the tables of its
@@ -136,7 +133,7 @@ pub(crate) fn tiled<T: FactorElement>(
     reciprocals: ViewMut<'_, T>,
     progress: ViewMut<'_, u32>,
     info: ViewMut<'_, u32>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let of_all = |each: u32| each as usize * shape.count as usize;
     assert!(reciprocals.len() >= of_all(shape.size) && info.len() >= shape.count as usize);
     assert!(progress.len() >= tiled::HEAD as usize + of_all(shape.tiles));
@@ -152,8 +149,7 @@ pub(crate) fn tiled<T: FactorElement>(
                 stream.launch::<T::Skyline>(launch, (a, tables, reciprocals, progress, info, shape))
             }
         }
-    }?;
-    Ok(())
+    }
 }
 
 /// Enqueues a step of a large matrix, which starts at `a`.
@@ -163,12 +159,11 @@ pub(crate) fn step<T: FactorElement>(
     a: GlobalMut<T>,
     scratch: GlobalMut<T>,
     info: ViewMut<'_, u32>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: the caller took the accessors from exclusive views that hold the matrix, the factors by turns and what
     // is added; of A the kernel writes what only the block of threads reads that writes it. All is freed only after
     // the work enqueued before.
-    unsafe { stream.launch::<T::Step>(launch, (a, scratch, info, shape))? };
-    Ok(())
+    unsafe { stream.launch::<T::Step>(launch, (a, scratch, info, shape)) }
 }
 
 /// Enqueues the solutions of systems.
@@ -178,13 +173,12 @@ pub(crate) fn solve<T: FactorElement>(
     l: View<'_, T>,
     b: ViewMut<'_, T>,
     table: Option<View<'_, u64>>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // Without a table the kernel reads none.
     let table = table.map_or(l.as_global().cast(), |table| table.as_global());
     // SAFETY: the views hold the batches of the plan's layouts, B is exclusive and its matrices are apart (checked by
     // the caller); a table was made for both. All is freed only after the work enqueued before.
-    unsafe { stream.launch::<T::Solve>(launch, (l, b, table, batch, shape))? };
-    Ok(())
+    unsafe { stream.launch::<T::Solve>(launch, (l, b, table, batch, shape)) }
 }
 
 /// Enqueues a copy of one type.
@@ -193,11 +187,10 @@ pub(crate) fn copy<T: FactorElement>(
     (launch, shape): (LaunchConfig, kernels::Copy),
     from: View<'_, T>,
     to: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: the views hold the matrices of the shape, of which the one that is written is exclusive (checked by the
     // caller). All is freed only after the work enqueued before.
-    unsafe { stream.launch::<T::CopyPart>(launch, (from, to, shape, 1.0))? };
-    Ok(())
+    unsafe { stream.launch::<T::CopyPart>(launch, (from, to, shape, 1.0)) }
 }
 
 /// Enqueues a copy of `f64` times `scale`, rounded to `f32`.
@@ -207,10 +200,9 @@ pub(crate) fn narrow(
     from: View<'_, f64>,
     to: ViewMut<'_, f32>,
     scale: f64,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: as for `copy`.
-    unsafe { stream.launch::<kernels::factor_narrow>(launch, (from, to, shape, scale))? };
-    Ok(())
+    unsafe { stream.launch::<kernels::factor_narrow>(launch, (from, to, shape, scale)) }
 }
 
 /// Enqueues the addition of `f32` times `scale` to `f64`.
@@ -220,10 +212,9 @@ pub(crate) fn widen(
     from: View<'_, f32>,
     to: ViewMut<'_, f64>,
     scale: f64,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: as for `copy`.
-    unsafe { stream.launch::<kernels::factor_widen>(launch, (from, to, shape, scale))? };
-    Ok(())
+    unsafe { stream.launch::<kernels::factor_widen>(launch, (from, to, shape, scale)) }
 }
 
 /// Enqueues what writes an identity.
@@ -231,10 +222,9 @@ pub(crate) fn identity<T: FactorElement>(
     stream: &Stream,
     (launch, shape): (LaunchConfig, kernels::Copy),
     mut to: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let to = to.as_global_mut();
     // SAFETY: the view is exclusive and holds the matrix of the shape (checked by the caller); the kernel reads
     // nothing. All is freed only after the work enqueued before.
-    unsafe { stream.launch::<T::CopyPart>(launch, (to.as_global(), to, shape, 1.0))? };
-    Ok(())
+    unsafe { stream.launch::<T::CopyPart>(launch, (to.as_global(), to, shape, 1.0)) }
 }

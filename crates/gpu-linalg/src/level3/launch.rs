@@ -5,7 +5,6 @@ use gpu_level3_kernels::{self as kernels, Copy, Solve, Spread};
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
-use crate::error::Error;
 use crate::launch::RealElement;
 use crate::plan::level3::Form;
 
@@ -67,7 +66,7 @@ pub(super) fn solve<T: TriangleElement>(
     shape: Solve,
     form: Form,
     system: System<'_, T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let System { l, mut b, x, mut words, mut info, alpha } = system;
     let b = b.as_global_mut();
     let x = x.map_or(b, |mut x| x.as_global_mut());
@@ -91,11 +90,10 @@ pub(super) fn spread<T: TriangleElement>(
     shape: Spread,
     a: View<'_, T>,
     output: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: the views hold the batch of the shape and its squares (checked by the caller); these are exclusive, and
     // everything is freed only after the work enqueued before.
-    unsafe { stream.launch::<T::Spread>(launch, (a, output, shape))? };
-    Ok(())
+    unsafe { stream.launch::<T::Spread>(launch, (a, output, shape)) }
 }
 
 /// Enqueues a copy of matrices.
@@ -105,9 +103,8 @@ pub(super) fn copy<T: TriangleElement>(
     shape: Copy,
     from: View<'_, T>,
     to: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: the views hold the batches of the shape (checked where they were made), those written do not overlap and are
     // exclusive; everything is freed only after the work enqueued before.
-    unsafe { stream.launch::<T::Copy>(launch, (from, to, shape))? };
-    Ok(())
+    unsafe { stream.launch::<T::Copy>(launch, (from, to, shape)) }
 }

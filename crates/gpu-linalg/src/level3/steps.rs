@@ -27,7 +27,7 @@ pub(crate) fn solve<T: TriangleElement>(
         cpu::solve(&shape, form, l, b, x, info, alpha);
         return Ok(());
     }
-    launch::solve(stream, form.launch::<T>(&shape)?, shape, form, System { l, b, x, words, info, alpha })
+    Ok(launch::solve(stream, form.launch::<T>(&shape)?, shape, form, System { l, b, x, words, info, alpha })?)
 }
 
 /// Writes out the squares of `square` rows along the diagonals of lower triangles, with zeros or the mirror image above.
@@ -45,7 +45,7 @@ pub(crate) fn spread<T: TriangleElement>(
         return Ok(());
     }
     let launch = plan::launch(shape.grid(), kernels::spread_shared_bytes::<T>())?;
-    launch::spread(stream, launch, shape, a.data(), output)
+    Ok(launch::spread(stream, launch, shape, a.data(), output)?)
 }
 
 /// A copy of matrices, to others of their shape and order.
@@ -59,5 +59,5 @@ pub(crate) fn copy<T: TriangleElement>(
         reference::copy(&shape, from, to);
         return Ok(());
     }
-    launch::copy(stream, plan::launch(shape.grid(), 0)?, shape, from.data(), to.into_data())
+    Ok(launch::copy(stream, plan::launch(shape.grid(), 0)?, shape, from.data(), to.into_data())?)
 }

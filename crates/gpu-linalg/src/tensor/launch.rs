@@ -7,7 +7,6 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::tensor_map::{Tensor, TensorMap};
 use gpu_tensor_kernels as kernels;
 
-use crate::error::Error;
 use crate::plan::tensor::{Plan, Thin};
 
 /// A type of factors that the tensor cores multiply: `bf16`, `f16`.
@@ -296,7 +295,7 @@ impl<C: gpu_core::Element, S: gpu_core::Element> Target<'_, C, S> {
         stream: &Stream,
         plan: &Plan,
         (alpha, beta): (S, S),
-    ) -> Result<(), Error> {
+    ) -> gpu_core::Result<()> {
         let Some((launch, product)) = plan.finish else { return Ok(()) };
         let c = self.c.as_global_mut().cast::<T::Parts>();
         let parts = self.scratch.as_global_mut().as_global();
@@ -304,8 +303,7 @@ impl<C: gpu_core::Element, S: gpu_core::Element> Target<'_, C, S> {
         // SAFETY: the parts' sums, for which there is room (checked by the caller), were written by the launch
         // before; C's matrices are apart and exclusive, and the kernel keeps to their shape, for which the bias is
         // long enough (checked by the caller, too).
-        unsafe { stream.launch::<T::Finish>(launch, arguments) }?;
-        Ok(())
+        unsafe { stream.launch::<T::Finish>(launch, arguments) }
     }
 }
 
@@ -316,7 +314,7 @@ pub(crate) fn pack<T: Kernels, C: gpu_core::Element>(
     a: View<'_, T>,
     b: View<'_, T>,
     target: &mut Target<'_, C, T::Sum>,
-) -> Result<[Global<T>; 2], Error> {
+) -> gpu_core::Result<[Global<T>; 2]> {
     let (a, b) = if plan.swapped != plan.turned { (b, a) } else { (a, b) };
     let given = [a.as_global(), b.as_global()];
     let Some(pack) = &plan.pack else { return Ok(given) };
@@ -340,7 +338,7 @@ pub(crate) fn by_warps<T: Kernels, C: gpu_core::Element>(
     [a, b]: [Tensor; 2],
     scales: (T::Sum, T::Sum),
     target: &mut Target<'_, C, T::Sum>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let (a, b) = (stream.tensor_map(&a)?, stream.tensor_map(&b)?);
     let (c, (alpha, beta), epilogue) = target.of_kernel::<T>(plan, scales);
     if plan.paired {
@@ -390,7 +388,7 @@ pub(crate) fn by_lanes<T: Kernels, C: gpu_core::Element>(
     scales: (T::Sum, T::Sum),
     [a, b]: [Global<T>; 2],
     target: &mut Target<'_, C, T::Sum>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let (launch, factors) = plan.lanes;
     let starts = target.starts(a);
     let (c, (alpha, beta), epilogue) = target.of_kernel::<T>(plan, scales);
@@ -408,7 +406,7 @@ pub(crate) fn by_thin<T: Kernels, C: gpu_core::Element>(
     scales: (T::Sum, T::Sum),
     [a, b]: [Global<T>; 2],
     target: &mut Target<'_, C, T::Sum>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let (a, b) = if thin.swapped { (b, a) } else { (a, b) };
     let starts = target.starts(a);
     let (c, (alpha, beta), epilogue) = target.of_kernel::<T>(plan, scales);

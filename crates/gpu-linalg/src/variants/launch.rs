@@ -10,7 +10,6 @@ use gpu_std::tensor_map::Tensor;
 use gpu_tensor_kernels::{tensor_step_boxes, tensor_step_fragments, tensor_step_tiles};
 
 use super::{GemmVariant, GemvVariant, TensorStep};
-use crate::error::Error;
 
 /// Enqueues `C = A · B`, the views being long enough for `[m, n, k]` and on the stream's device.
 pub(super) fn gemm(
@@ -21,7 +20,7 @@ pub(super) fn gemm(
     b: View<'_, f32>,
     mut c: ViewMut<'_, f32>,
     [m, n, k]: [u32; 3],
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     match variant {
         // SAFETY: the kernel reads the factors' elements and writes C's, which the views hold, and C is exclusive;
         // the memory is freed only after the work enqueued before.
@@ -59,8 +58,7 @@ pub(super) fn gemm(
                 stream.launch::<linalg_gemm_medium_f32>(config, (a, b, c, a.untyped(), product, 1.0, 0.0))
             }
         }
-    }?;
-    Ok(())
+    }
 }
 
 /// Enqueues `C = A · B` by a step, as [`gemm`]; matrices and lines begin at multiples of 16 bytes, and `boxes` are the
@@ -73,7 +71,7 @@ pub(super) fn step(
     [a_boxes, b_boxes]: [Tensor; 2],
     c: ViewMut<'_, f32>,
     [m, n, k]: [u32; 3],
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     match step {
         // SAFETY: as in `gemm`; 16 bytes are accessed at once, at multiples of them.
         TensorStep::Fragments => unsafe {
@@ -86,8 +84,7 @@ pub(super) fn step(
             // SAFETY: as above; nothing outside of the tensors, which the views hold, is copied.
             unsafe { stream.launch::<tensor_step_boxes>(config, (a, b, c, m, n, k)) }
         }
-    }?;
-    Ok(())
+    }
 }
 
 /// A type of elements that the products with a vector come for: `f32`, `f64`, `i32`.
@@ -135,7 +132,7 @@ pub(super) fn gemv<T: VariantElement>(
     x: View<'_, T>,
     y: ViewMut<'_, T>,
     [m, n]: [u32; 2],
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: threads read the elements of A and x and write those of y, which the views hold, and y is exclusive;
     // the memory is freed only after the work enqueued before.
     unsafe {
@@ -144,8 +141,7 @@ pub(super) fn gemv<T: VariantElement>(
             GemvVariant::Rows(each) => stream.launch::<T::Rows>(config, (a, x, y, m, n, each.max(1))),
             GemvVariant::Column => stream.launch::<T::Column>(config, (a, x, y, m, n)),
         }
-    }?;
-    Ok(())
+    }
 }
 
 /// Enqueues `z = x + y`, the views being long enough for `[rows, columns]` and on the stream's device.
@@ -156,7 +152,7 @@ pub(super) fn add(
     y: View<'_, f32>,
     z: ViewMut<'_, f32>,
     [rows, columns]: [u32; 2],
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // The kernel for vectors counts through x alone.
     if rows == 1 && config.grid[1] == 1 && config.block[1] == 1 {
         // SAFETY: threads read the elements of x and y and write those of z, which the views hold, and z is

@@ -113,7 +113,7 @@ pub fn gemm<'a, 'b, 'c>(
     if m == 0 || n == 0 {
         return Ok(());
     }
-    launch::gemm(variant, stream, variant.launch_config(m, n), a, b, c, [m, n, k])
+    Ok(launch::gemm(variant, stream, variant.launch_config(m, n), a, b, c, [m, n, k])?)
 }
 
 /// That the matrices of a product are as long as `[m, n, k]` says, and on the stream's device; and these extents.
@@ -181,7 +181,7 @@ pub fn gemv<'a, 'x, 'y, T: VariantElement>(
             return Ok(());
         }
     }
-    launch::gemv(variant, stream, config, a, x, y, [m, n])
+    Ok(launch::gemv(variant, stream, config, a, x, y, [m, n])?)
 }
 
 /// `z = x + y`, a thread an element, with grid and block of the caller's choice: one too large does no harm.
@@ -230,7 +230,10 @@ pub fn add<'x, 'y, 'z>(
         }
     }
     expect_axes(config, 2)?;
-    if rows == 0 || columns == 0 { Ok(()) } else { launch::add(stream, config, x, y, z, [rows, columns]) }
+    if rows > 0 && columns > 0 {
+        launch::add(stream, config, x, y, z, [rows, columns])?;
+    }
+    Ok(())
 }
 
 /// Refuses a launch with several threads along another axis than the first `axes`.

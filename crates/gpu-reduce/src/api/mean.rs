@@ -50,9 +50,7 @@ fn on_host<'a, T: Element>(input: View<'a, T>) -> Result<Cow<'a, [T]>, Error> {
     if let Some(slice) = input.as_slice() {
         return Ok(Cow::Borrowed(slice));
     }
-    let mut values = vec![T::ZERO; input.len()];
-    input.copy_to(&mut values)?;
-    Ok(Cow::Owned(values))
+    Ok(Cow::Owned(input.to_vec()?))
 }
 
 /// The mean: of floats in their type, of integers in `f64` from their exact sum. There is none of no elements.

@@ -55,8 +55,6 @@ impl<'a> Places<'a> {
         let Some(offsets) = self.offsets else {
             return Ok((0..=self.count).map(|segment| segment * self.length).collect());
         };
-        let mut on_host = vec![0; self.count + 1];
-        offsets.view().copy_to(&mut on_host)?;
-        Ok(on_host.into_iter().map(|offset| offset as usize).collect())
+        Ok(offsets.view().to_vec()?.into_iter().map(|offset| offset as usize).collect())
     }
 }

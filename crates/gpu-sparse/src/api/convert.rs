@@ -63,9 +63,7 @@ pub fn compress<'a, T: Element>(entries: impl Into<CooView<'a, T>>) -> Result<Cs
     let places = (entries.row_indices, entries.column_indices);
     let (row_bits, column_bits) = (index_bits(rows), index_bits(columns));
     launch::keys(&stream, places, (rows, columns, column_bits), &mut keys, &mut found)?;
-    let mut words = [0; FOUND as usize];
-    found.copy_to(&mut words)?;
-    let [first, unsorted] = words;
+    let [first, unsorted] = found.view().to_array()?;
     if first != NONE {
         let entry = first as usize;
         let (mut row, mut column) = ([0], [0]);
@@ -88,9 +86,7 @@ pub fn compress<'a, T: Element>(entries: impl Into<CooView<'a, T>>) -> Result<Cs
     launch::heads(&stream, &keys, &mut places)?;
     let mut scratch = Scratch::new(&stream);
     scan_in_place::<Sum<u32>>(&stream, &mut places, Options::inclusive(), &mut scratch)?;
-    let mut kept = [0];
-    places.slice(len - 1..).copy_to(&mut kept)?;
-    let kept = kept[0] as usize;
+    let [kept] = places.slice(len - 1..).to_array()?.map(|kept| kept as usize);
     let (mut row_indices, mut indices) = (device.alloc(kept)?, device.alloc(kept)?);
     let mut values = device.alloc(kept)?;
     let outputs = (&mut row_indices, &mut indices, &mut values);
@@ -179,9 +175,8 @@ pub fn sort_rows<'a, T: Element>(
         let place = first_difference(offsets, sorted.offsets.view())?;
         // The first offset is 0 in both. The row that ends at another one is the first that has fewer entries now.
         let row = place.expect("the last offset is another one") - 1;
-        let mut ends = [0; 2];
-        offsets.slice(row..row + 2).copy_to(&mut ends)?;
-        let mut of_row = indices.try_slice(ends[0] as usize..ends[1] as usize)?.to_vec()?;
+        let [start, end] = offsets.slice(row..row + 2).to_array()?.map(|end| end as usize);
+        let mut of_row = indices.try_slice(start..end)?.to_vec()?;
         of_row.sort_unstable();
         let pair = of_row.windows(2).find(|pair| pair[0] == pair[1]);
         let column = pair.expect("what the row has less came twice")[0] as usize;

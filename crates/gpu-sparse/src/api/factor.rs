@@ -180,10 +180,9 @@ pub fn triangle<'a, T: Element>(
     launch::part_counts(&stream, &a, kept, &mut offsets)?;
     let mut scratch = Scratch::new(&stream);
     scan_in_place::<Sum<u32>>(&stream, &mut offsets, Options::exclusive(), &mut scratch)?;
-    let mut len = [0];
-    offsets.slice(rows..).copy_to(&mut len)?;
-    let (mut indices, mut values) = (device.alloc(len[0] as usize)?, device.alloc(len[0] as usize)?);
-    if len[0] > 0 {
+    let [len] = offsets.slice(rows..).to_array()?.map(|len| len as usize);
+    let (mut indices, mut values) = (device.alloc(len)?, device.alloc(len)?);
+    if len > 0 {
         launch::part_entries(&stream, &a, kept, &offsets, (&mut indices, &mut values))?;
     }
     Ok(Csr { rows, columns, offsets, indices, values })

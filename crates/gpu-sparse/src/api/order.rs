@@ -97,9 +97,8 @@ impl RowOrder {
         systems::task_counts(stream, self.starts.view(), before.slice_mut(..groups), widest)?;
         let mut scratch = Scratch::new(stream);
         scan_in_place::<Sum<u32>>(stream, &mut before, Options::exclusive(), &mut scratch)?;
-        let mut count = [0];
-        before.slice(groups..).copy_to(&mut count)?;
-        let mut tasks = device.alloc(2 * count[0] as usize)?;
+        let [count] = before.slice(groups..).to_array()?;
+        let mut tasks = device.alloc(2 * count as usize)?;
         systems::tasks(stream, self.starts.view(), &before, &mut tasks, widest)?;
         Ok(tasks)
     }

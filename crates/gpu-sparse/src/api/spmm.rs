@@ -86,7 +86,7 @@ impl<T: Element> Spmv<'_, T> {
         let (rows, last) = (self.statistics.rows, self.statistics.columns.saturating_sub(1));
         let (columns, lanes) = (count as u32, columns_lanes(self.statistics));
         let shape = Product { b_row, b_column, c_row, c_column, rows, entries, last, columns, lanes };
-        launch::spmm(stream, shape, alpha, &a, b, beta, target)
+        Ok(launch::spmm(stream, shape, alpha, &a, b, beta, target)?)
     }
 }
 

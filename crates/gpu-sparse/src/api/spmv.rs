@@ -164,7 +164,7 @@ impl<'a, T: Element> Spmv<'a, T> {
             return Ok(());
         }
         let plan = if alpha == T::ZERO { Plan::zero(self.statistics.rows) } else { self.plan };
-        launch::spmv(stream, &plan, alpha, &a, x, beta, y, &mut self.partials, &mut self.tails)
+        Ok(launch::spmv(stream, &plan, alpha, &a, x, beta, y, &mut self.partials, &mut self.tails)?)
     }
 }
 

@@ -133,13 +133,12 @@ pub(crate) fn part_counts<T: Element>(
     a: &CsrView<'_, T>,
     (upper, diagonal): (bool, bool),
     counts: &mut Buffer<u32>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     assert_eq!(counts.len(), a.rows + 1);
     let arguments = (a.offsets, a.indices, counts, part(a, upper, diagonal));
     // SAFETY: the matrix was checked, its kernel stays within the entries whatever it says now, and there is a count
     // for each row.
-    unsafe { stream.launch::<part::sparse_part_counts>(linear(a.rows), arguments)? };
-    Ok(())
+    unsafe { stream.launch::<part::sparse_part_counts>(linear(a.rows), arguments) }
 }
 
 /// Enqueues the copy of the entries that are kept, of which there are at most as many as the outputs have.
@@ -149,13 +148,12 @@ pub(crate) fn part_entries<T: Element>(
     (upper, diagonal): (bool, bool),
     offsets: &Buffer<u32>,
     (indices, values): (&mut Buffer<u32>, &mut Buffer<T>),
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     assert!(offsets.len() == a.rows + 1 && indices.len() == values.len());
     let target = values.view_mut().cast::<u32>();
     let part = part(a, upper, diagonal);
     let arguments = (a.offsets, a.indices, a.values.cast::<u32>(), offsets, indices, target, part);
     // SAFETY: the matrix was checked; the kernel reads within its entries and writes between a row's offsets, which
     // end with the outputs' length.
-    unsafe { stream.launch::<part::sparse_part>(linear(a.rows), arguments)? };
-    Ok(())
+    unsafe { stream.launch::<part::sparse_part>(linear(a.rows), arguments) }
 }

@@ -134,7 +134,6 @@ pub(crate) fn profiled<T: Element>(
 
 /// An element of an array on a device.
 fn at(array: gpu_core::View<'_, u32>, index: usize) -> Result<usize, Error> {
-    let mut element = [0];
-    array.try_slice(index..index + 1)?.copy_to(&mut element)?;
-    Ok(element[0] as usize)
+    let [element] = array.try_slice(index..index + 1)?.to_array()?;
+    Ok(element as usize)
 }

@@ -276,9 +276,8 @@ fn narrow(
 
 /// An element of an array on a device.
 fn at(array: View<'_, u64>, index: usize) -> Result<usize, Error> {
-    let mut element = [0];
-    array.try_slice(index..index + 1)?.copy_to(&mut element)?;
-    Ok(element[0] as usize)
+    let [element] = array.try_slice(index..index + 1)?.to_array()?;
+    Ok(element as usize)
 }
 
 // SAFETY: it owns the offsets of its panels; indices and values are named by whoever holds them.

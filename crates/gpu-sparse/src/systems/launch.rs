@@ -7,7 +7,6 @@ use gpu_sparse_kernels::{THREADS, chains, free, order, order_narrow, ordered, pa
 use gpu_std::launch::LaunchConfig;
 
 use crate::api::RowOrder;
-use crate::error::Error;
 use crate::launch::{Element, linear, striding, walking};
 use crate::matrix::CsrView;
 use crate::plan::order as plan;
@@ -19,13 +18,12 @@ pub(crate) fn task_counts(
     starts: View<'_, u32>,
     counts: ViewMut<'_, u32>,
     widest: u32,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     assert_eq!(starts.len(), counts.len() + 1);
     let groups = counts.len();
     let arguments = (starts, counts, groups as u32, widest);
     // SAFETY: there is a start more than groups, and a count for each.
-    unsafe { stream.launch::<ordered::sparse_task_counts>(linear(groups), arguments)? };
-    Ok(())
+    unsafe { stream.launch::<ordered::sparse_task_counts>(linear(groups), arguments) }
 }
 
 /// Enqueues what each warp does, at least one, from the warps before each group.
@@ -35,13 +33,12 @@ pub(crate) fn tasks(
     before: &Buffer<u32>,
     tasks: &mut Buffer<u32>,
     widest: u32,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     assert_eq!(starts.len(), before.len());
     let (groups, count) = (starts.len() as u32 - 1, tasks.len() / 2);
     let arguments = (starts, before, tasks, groups, count as u32, widest);
     // SAFETY: there are two words for each warp, of which all groups together have as many.
-    unsafe { stream.launch::<ordered::sparse_tasks>(linear(count), arguments)? };
-    Ok(())
+    unsafe { stream.launch::<ordered::sparse_tasks>(linear(count), arguments) }
 }
 
 /// Enqueues the unit of each row of an order with these tasks, and the row of each unit, at least one, whose first it
@@ -51,15 +48,14 @@ pub(crate) fn units(
     (order, tasks): (View<'_, u32>, View<'_, u32>),
     units: &mut Buffer<u32>,
     (rows, positions): (&mut Buffer<u32>, &mut Buffer<u32>),
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let (count, row_count) = (rows.len(), units.len());
     assert_eq!(positions.len(), count * ASKED);
     assert_eq!((order.len(), tasks.len() / 2 * packed::UNITS as usize), (row_count, count));
     let arguments = (order, tasks, units, rows, positions, count as u32, row_count as u32);
     // SAFETY: there are as many units as the tasks have, the order is of as many rows, and the kernel holds rows to
     // that.
-    unsafe { stream.launch::<packed::sparse_units>(linear(count), arguments)? };
-    Ok(())
+    unsafe { stream.launch::<packed::sparse_units>(linear(count), arguments) }
 }
 
 /// Enqueues the positions of a triangle's entries, of rows with these units, after [`units`].
@@ -70,14 +66,13 @@ pub(crate) fn pack<T: Element>(
     units: &Buffer<u32>,
     positions: &mut Buffer<u32>,
     widest: u32,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     assert_eq!(a.rows, units.len());
     let count = (positions.len() / ASKED) as u32;
     let arguments = (a.offsets, a.indices, units, positions, shape, count, widest);
     // SAFETY: the matrix was found to be that triangle; each row has a unit of its own, and the kernel holds what it
     // writes to the units.
-    unsafe { stream.launch::<packed::sparse_pack>(linear(a.rows), arguments)? };
-    Ok(())
+    unsafe { stream.launch::<packed::sparse_pack>(linear(a.rows), arguments) }
 }
 
 /// Enqueues the solution of one system with rows, by these tasks, their units' rows and positions; `known` is a word of a
@@ -90,7 +85,7 @@ pub(crate) fn solve_packed<T: Element>(
     (b, x): (View<'_, T>, ViewMut<'_, T>),
     strides: Strides,
     ticket: &mut Buffer<u32>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     assert_eq!((positions.len(), known.len()), (rows.len() * ASKED, rows.len()));
     let count = (tasks.len() / 2) as u32;
     let blocks = count.div_ceil(packed::THREADS / 32);
@@ -103,8 +98,7 @@ pub(crate) fn solve_packed<T: Element>(
     // SAFETY: the matrix was found to be that triangle; units are those of the tasks, positions are units of earlier
     // tasks; right-hand side and solution have an element for each row where the strides say (checked by the
     // caller), and `x` is exclusive.
-    unsafe { stream.launch::<T::Packed>(launch, arguments)? };
-    Ok(())
+    unsafe { stream.launch::<T::Packed>(launch, arguments) }
 }
 
 /// Enqueues how many rows each group of a triangle's rows has, and a key of its group for each row, of so many classes
@@ -116,7 +110,7 @@ pub(crate) fn groups<T: Element>(
     levels: View<'_, u32>,
     keys: &mut Buffer<u32>,
     mut counts: ViewMut<'_, u32>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     assert!(levels.len() == a.rows && keys.len() == a.rows);
     stream.memset(counts.reborrow(), 0)?;
     let count = counts.len() as u32;
@@ -124,8 +118,7 @@ pub(crate) fn groups<T: Element>(
     let arguments = (a.offsets, a.indices, levels, keys, counts, shape, count, classes);
     // SAFETY: the matrix was checked, and there is a level and a key for each of its rows; the kernel holds groups to
     // the counts.
-    unsafe { stream.launch::<order::sparse_groups>(launch, arguments)? };
-    Ok(())
+    unsafe { stream.launch::<order::sparse_groups>(launch, arguments) }
 }
 
 /// The same with keys of 8 bits, which suffice; and enqueues how many rows each tile of so many has of each key: a word
@@ -137,7 +130,7 @@ pub(crate) fn groups_by_tile<T: Element>(
     levels: View<'_, u32>,
     (keys, by_tile, tile): (&mut Buffer<u8>, &mut Buffer<u32>, u32),
     mut counts: ViewMut<'_, u32>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     assert!(levels.len() == a.rows && keys.len() == a.rows);
     stream.memset(counts.reborrow(), 0)?;
     let (count, blocks) = (counts.len() as u32, plan::blocks(shape.rows, tile));
@@ -150,8 +143,7 @@ pub(crate) fn groups_by_tile<T: Element>(
         (a.offsets, a.indices, levels, keys, counts, by_tile, shape, count, classes, tile, diagonals);
     // SAFETY: the matrix was checked, and there is a level and a key for each of its rows, and a word for each key and
     // tile; the kernel holds keys to those that there are.
-    unsafe { stream.launch::<order_narrow::sparse_groups_narrow>(launch, arguments)? };
-    Ok(())
+    unsafe { stream.launch::<order_narrow::sparse_groups_narrow>(launch, arguments) }
 }
 
 /// Enqueues the rows in the order of their keys, at least one; `starts` are the exclusive sums of what
@@ -161,7 +153,7 @@ pub(crate) fn order_by_tile(
     keys: &Buffer<u8>,
     (starts, tile): (&Buffer<u32>, u32),
     rows: &mut Buffer<u32>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     assert_eq!(keys.len(), rows.len());
     let (len, blocks) = (keys.len() as u32, plan::blocks(keys.len() as u32, tile));
     let many = starts.len() as u32 / (blocks * order_narrow::WARPS);
@@ -169,18 +161,16 @@ pub(crate) fn order_by_tile(
     // SAFETY: the keys are less than so many, and the starts are the sums of their counts, so that each row has a place
     // of its own.
     unsafe {
-        stream.launch::<order_narrow::sparse_order_narrow>(launch, (keys, starts, rows, len, many, tile))?;
+        stream.launch::<order_narrow::sparse_order_narrow>(launch, (keys, starts, rows, len, many, tile))
     }
-    Ok(())
 }
 
 /// Enqueues the numbers of warps of groups of rows, at least one group.
-pub(crate) fn warps(stream: &Stream, counts: View<'_, u32>, warps: ViewMut<'_, u32>) -> Result<(), Error> {
+pub(crate) fn warps(stream: &Stream, counts: View<'_, u32>, warps: ViewMut<'_, u32>) -> gpu_core::Result<()> {
     assert_eq!(counts.len(), warps.len());
     let groups = counts.len() as u32;
     // SAFETY: there is a count and a number for each group.
-    unsafe { stream.launch::<order::sparse_warps>(linear(counts.len()), (counts, warps, groups))? };
-    Ok(())
+    unsafe { stream.launch::<order::sparse_warps>(linear(counts.len()), (counts, warps, groups)) }
 }
 
 /// Systems with one triangle that has rows: what solvers take.
@@ -210,7 +200,7 @@ pub(crate) enum Solver<'o> {
 
 impl<T: Element> Systems<'_, T> {
     /// Enqueues their solution.
-    pub(crate) fn solve(self, stream: &Stream, solver: Solver<'_>) -> Result<(), Error> {
+    pub(crate) fn solve(self, stream: &Stream, solver: Solver<'_>) -> gpu_core::Result<()> {
         let Systems { a, shape, alpha, b, mut x, strides, ticket } = self;
         let count = strides.systems as u32;
         if !matches!(solver, Solver::Levels(_)) {

@@ -61,7 +61,7 @@ impl<T: Element> Packed<T> {
         stream.memset(ticket.slice_mut(..1), 0)?;
         stream.memset(&mut self.known, 0xff)?;
         let Self { rows, positions, known } = self;
-        launch::solve_packed(
+        Ok(launch::solve_packed(
             stream,
             (a, shape, tasks),
             (rows, positions, known),
@@ -69,7 +69,7 @@ impl<T: Element> Packed<T> {
             (b, x),
             strides,
             ticket,
-        )
+        )?)
     }
 }
 

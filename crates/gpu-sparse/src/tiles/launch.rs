@@ -51,7 +51,12 @@ impl Counted {
     }
 
     /// Enqueues the count of every `stride`-th tile, of more than one the sample, which has no totals nor masks.
-    fn count<T: Element>(&mut self, stream: &Stream, a: &CsrView<'_, T>, stride: u32) -> Result<(), Error> {
+    fn count<T: Element>(
+        &mut self,
+        stream: &Stream,
+        a: &CsrView<'_, T>,
+        stride: u32,
+    ) -> gpu_core::Result<()> {
         self.expect(a);
         let Self { tiles, totals, masks, found } = self;
         let launch = LaunchConfig::linear(tiles.tiles().div_ceil(stride), THREADS).shared(COUNT_BYTES);
@@ -61,16 +66,13 @@ impl Counted {
             stream.launch::<sparse_count_tiles>(
                 launch,
                 (a.offsets, a.indices, totals, masks, found, *tiles, stride),
-            )?;
+            )
         }
-        Ok(())
     }
 
     /// The pairs of tiles and buckets of a sample, if the matrix can be transposed so. Waits for it.
     pub(crate) fn found(&self) -> Result<Option<u32>, Error> {
-        let mut words = [0; FOUND as usize];
-        self.found.copy_to(&mut words)?;
-        let [pairs, is_uneven] = words;
+        let [pairs, is_uneven] = self.found.view().to_array()?;
         Ok((is_uneven == 0).then_some(pairs))
     }
 
@@ -80,7 +82,7 @@ impl Counted {
         stream: &Stream,
         a: &CsrView<'_, T>,
         (offsets, rows, values): (&mut Buffer<u32>, &mut Buffer<u32>, &mut Buffer<T>),
-    ) -> Result<(), Error> {
+    ) -> gpu_core::Result<()> {
         self.expect(a);
         let Self { tiles, totals, masks, found } = self;
         let len = tiles.entries as usize;
@@ -93,9 +95,8 @@ impl Counted {
             stream.launch::<sparse_from_tiles>(
                 launch,
                 (a.offsets, a.indices, given, &*totals, &*masks, found, offsets, rows, values, *tiles),
-            )?;
+            )
         }
-        Ok(())
     }
 
     /// That the matrix is cut so.

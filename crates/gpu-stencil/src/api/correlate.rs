@@ -60,7 +60,7 @@ fn run<T: Pixel>(
     let addresses = [input.as_global().address(), output.as_global_mut().address()];
     let units = stream.device().planned_multiprocessors();
     let plan = Plan::filter::<T, T::Sum>(T::Fast::FULL, false, window, mode, [from, to], addresses, units)?;
-    launch::full(stream, &plan, input, output, outside, &weights, uploaded)
+    Ok(launch::full(stream, &plan, input, output, outside, &weights, uploaded)?)
 }
 
 /// Runs a separable filter.
@@ -96,7 +96,7 @@ fn run_separable<T: Pixel>(
     let units = stream.device().planned_multiprocessors();
     let plan =
         Plan::filter::<T, T::Sum>(T::Fast::SEPARABLE, true, window, mode, [from, to], addresses, units)?;
-    launch::separable(stream, &plan, input, output, outside, weights)
+    Ok(launch::separable(stream, &plan, input, output, outside, weights)?)
 }
 
 macro_rules! filters {

@@ -125,7 +125,7 @@ pub fn sobel_into<T: Pixel>(
         launch::target(magnitude.as_mut().map(|output| &mut output.0)),
         launch::target(direction.as_mut().map(|output| &mut output.0)),
     );
-    launch::sobel(stream, &plan, input, outputs, targets, outside)
+    Ok(launch::sobel(stream, &plan, input, outputs, targets, outside)?)
 }
 
 /// An output: its memory, and how that is laid out.

@@ -58,7 +58,7 @@ pub fn resize_into<T: Element>(
     }
     let addresses = [input.as_global().address(), output.as_global_mut().address()];
     let plan = Plan::new(size_of::<T>(), [from, to], interpolation, addresses)?;
-    launch::resize(stream, &plan, input, output, interpolation)
+    Ok(launch::resize(stream, &plan, input, output, interpolation)?)
 }
 
 /// `input` resized to `width` × `height` pixels, without gaps; of a batch every image, one after the other. Where the

@@ -6,7 +6,6 @@ use gpu_stencil_kernels::resize::{self as kernels, Pixel, Shape};
 
 use super::Interpolation;
 use super::plan::{Kernel, Plan};
-use crate::error::Error;
 
 /// An element of an image that can be resized: `f32`, `f64`, `u8`, `u16`, `i16`.
 pub trait Element: gpu_core::Element + Pixel + sealed::Kernels {}
@@ -48,7 +47,7 @@ pub(super) fn resize<T: Element>(
     input: View<'_, T>,
     output: ViewMut<'_, T>,
     interpolation: Interpolation<T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let border = match interpolation {
         Interpolation::Nearest => T::default(),
         Interpolation::Bilinear(addressing) => addressing.code().1,
@@ -71,6 +70,5 @@ pub(super) fn resize<T: Element>(
             (Kernel::Nearest, 4) => nearest!(stencil_resize_nearest_b32),
             (Kernel::Nearest, _) => nearest!(stencil_resize_nearest_b64),
         }
-    }?;
-    Ok(())
+    }
 }

@@ -6,7 +6,6 @@ use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_stencil_kernels::filter::scipy::{self, LINE_WEIGHTS, Lines, Rectangle};
 
-use crate::error::Error;
 use crate::launch::table;
 use crate::plan::blocks;
 
@@ -70,7 +69,7 @@ macro_rules! kernels {
 gpu_stencil_kernels::scipy_instances!(kernels);
 
 /// The launch with a thread for each of `count`; a batch of no images needs none.
-fn config(count: u64) -> Result<Option<LaunchConfig>, Error> {
+fn config(count: u64) -> gpu_core::Result<Option<LaunchConfig>> {
     let blocks = blocks(count.div_ceil(u64::from(scipy::THREADS)))?;
     Ok((blocks > 0).then(|| LaunchConfig::linear(blocks, scipy::THREADS)))
 }
@@ -83,12 +82,11 @@ pub(super) fn correlate1d<T: Exact>(
     lines: Lines,
     outside: f64,
     weights: &[f64],
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let Some(launch) = config(lines.elements)? else { return Ok(()) };
     // SAFETY: both views hold the images (checked by the caller), and the output is exclusive; everything is freed only
     // after the work enqueued before.
-    unsafe { stream.launch::<T::Correlate1d>(launch, (input, output, lines, outside, table(weights)))? };
-    Ok(())
+    unsafe { stream.launch::<T::Correlate1d>(launch, (input, output, lines, outside, table(weights))) }
 }
 
 /// Enqueues `correlate`.
@@ -99,11 +97,10 @@ pub(super) fn correlate<T: Exact>(
     rectangle: Rectangle,
     outside: f64,
     weights: View<'_, f64>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let Some(launch) = config(rectangle.elements)? else { return Ok(()) };
     // SAFETY: as above; there is a weight for every place of the filter.
-    unsafe { stream.launch::<T::Correlate>(launch, (input, output, rectangle, outside, weights))? };
-    Ok(())
+    unsafe { stream.launch::<T::Correlate>(launch, (input, output, rectangle, outside, weights)) }
 }
 
 /// Enqueues a pass of `uniform_filter1d`.
@@ -113,11 +110,10 @@ pub(super) fn uniform<T: Exact>(
     output: ViewMut<'_, T>,
     lines: Lines,
     outside: f64,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let Some(launch) = config(lines.count)? else { return Ok(()) };
     // SAFETY: as above.
-    unsafe { stream.launch::<T::Uniform>(launch, (input, output, lines, outside))? };
-    Ok(())
+    unsafe { stream.launch::<T::Uniform>(launch, (input, output, lines, outside)) }
 }
 
 /// Enqueues `output += other`.
@@ -125,12 +121,9 @@ pub(super) fn add<T: Exact>(
     stream: &Stream,
     output: ViewMut<'_, T>,
     other: View<'_, T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let elements = output.len() as u64;
     let Some(launch) = config(elements)? else { return Ok(()) };
     // SAFETY: both are of one length (the caller allocated them so), and the output is exclusive.
-    unsafe {
-        stream.launch::<<T::Same as Sums>::Add>(launch, (output.untyped(), other.untyped(), elements))?;
-    }
-    Ok(())
+    unsafe { stream.launch::<<T::Same as Sums>::Add>(launch, (output.untyped(), other.untyped(), elements)) }
 }

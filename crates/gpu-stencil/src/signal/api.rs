@@ -31,7 +31,7 @@ fn run<T: SignalElement>(
         reference::chains(&plan.chains, signal, filter, output);
         return Ok(());
     }
-    launch::chains(stream, &plan, signal, filter, output)
+    Ok(launch::chains(stream, &plan, signal, filter, output)?)
 }
 
 macro_rules! operations {

@@ -6,7 +6,6 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_stencil_kernels::signal::{Chains, stencil_signal_f32, stencil_signal_f64};
 
 use super::plan::Plan;
-use crate::error::Error;
 
 /// A type of elements of signals: `f32`, `f64`.
 pub trait SignalElement: gpu_core::Element + Float + sealed::Kernels {}
@@ -46,9 +45,8 @@ pub(super) fn chains<T: SignalElement>(
     signal: View<'_, T>,
     filter: View<'_, T>,
     output: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     // SAFETY: the views have the plan's lengths (the caller made it from them), and the output is exclusive;
     // everything is freed only after the work enqueued before.
-    unsafe { stream.launch::<T::Chains>(plan.launch, (signal, filter, output, plan.chains))? };
-    Ok(())
+    unsafe { stream.launch::<T::Chains>(plan.launch, (signal, filter, output, plan.chains)) }
 }

@@ -51,7 +51,7 @@ pub fn sample_into<'p, 'o>(
     // A graph holds buffers, and no textures.
     stream.refuse_capture("a kernel that reads a texture")?;
     let plan = SamplePlan::new(places.len() / texture.extents().len(), texture)?;
-    launch::sample(stream, &plan, texture, places, output)
+    Ok(launch::sample(stream, &plan, texture, places, output)?)
 }
 
 /// The texture's values at `places`, on the texture's device and its default stream: see [`sample_into`].
@@ -116,7 +116,7 @@ pub fn resize_into(stream: &Stream, texture: &Texture, output: ImageMut<'_, f32>
     }
     // A graph holds buffers, and no textures.
     stream.refuse_capture("a kernel that reads a texture")?;
-    launch::resize(stream, &plan, texture, output)
+    Ok(launch::resize(stream, &plan, texture, output)?)
 }
 
 /// The texture, of two dimensions, in another size, without gaps, on its device and its default stream: see

@@ -4,7 +4,6 @@ use gpu_core::{Stream, Texture, View, ViewMut};
 use gpu_stencil_kernels::texture as kernels;
 
 use super::plan::{ResizePlan, SamplePlan};
-use crate::error::Error;
 
 /// Enqueues the reads of `plan`.
 pub(super) fn sample(
@@ -13,7 +12,7 @@ pub(super) fn sample(
     texture: &Texture,
     places: View<'_, f32>,
     output: ViewMut<'_, f32>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let arguments = (texture.as_texture(), places, output, plan.reads);
     // SAFETY: the views have the coordinates and the values of all places (checked by the caller), the output is
     // exclusive; the texture is of this device, has this many dimensions, at most three, and is read as `reads` says. All
@@ -24,8 +23,7 @@ pub(super) fn sample(
             2 => stream.launch::<kernels::stencil_texture_sample_2d>(plan.launch, arguments),
             _ => stream.launch::<kernels::stencil_texture_sample_3d>(plan.launch, arguments),
         }
-    }?;
-    Ok(())
+    }
 }
 
 /// Enqueues the resize of `plan`.
@@ -34,12 +32,11 @@ pub(super) fn resize(
     plan: &ResizePlan,
     texture: &Texture,
     output: ViewMut<'_, f32>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let ([columns, rows], [x, y]) = (plan.extents, plan.scales);
     let arguments = (texture.as_texture(), output, plan.reads, columns, rows, x, y);
     // SAFETY: the view has the image of the plan's layout (checked where it was made), and is exclusive; the texture
     // is of this device and of two dimensions, and is read as the plan says. All is freed only after the work
     // enqueued before.
-    unsafe { stream.launch::<kernels::stencil_texture_resize>(plan.launch, arguments)? };
-    Ok(())
+    unsafe { stream.launch::<kernels::stencil_texture_resize>(plan.launch, arguments) }
 }

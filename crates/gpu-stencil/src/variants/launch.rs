@@ -5,7 +5,6 @@ use gpu_std::constant::Constant;
 use gpu_stencil_kernels::variants as kernels;
 
 use super::{BlurVariant, Mask, sobel_launch_config};
-use crate::error::Error;
 
 /// Enqueues a correlation, the views being long enough for `[rows, columns]`, and they and the mask on the stream's
 /// device.
@@ -16,7 +15,7 @@ pub(super) fn blur(
     mask: &Mask,
     output: ViewMut<'_, f32>,
     [rows, columns]: [u32; 2],
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let (weights, radius) = (mask.buffer.view(), mask.radius);
     let config = variant.launch_config(rows, columns, radius);
     // SAFETY: the kernels read the input's pixels and the weights of this radius, which a table of the largest mask has
@@ -44,8 +43,7 @@ pub(super) fn blur(
                 )
             }
         }
-    }?;
-    Ok(())
+    }
 }
 
 /// Enqueues Sobel's three launches, the views being long enough for `[rows, columns]` and on the stream's device.
@@ -56,7 +54,7 @@ pub(super) fn sobel(
     mut gy: ViewMut<'_, f32>,
     magnitude: ViewMut<'_, f32>,
     [rows, columns]: [u32; 2],
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let config = sobel_launch_config(rows, columns);
     let filters = Constant::new(kernels::SOBEL_FILTERS);
     for (output, horizontal) in [(gx.reborrow(), 1), (gy.reborrow(), 0)] {
@@ -67,6 +65,5 @@ pub(super) fn sobel(
     }
     let arguments = (View::from(gx), View::from(gy), magnitude, rows, columns);
     // SAFETY: as above; both derivatives are written before this launch begins.
-    unsafe { stream.launch::<kernels::stencil_sobel_magnitude>(config, arguments)? };
-    Ok(())
+    unsafe { stream.launch::<kernels::stencil_sobel_magnitude>(config, arguments) }
 }

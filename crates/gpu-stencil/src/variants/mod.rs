@@ -161,7 +161,7 @@ pub fn blur<'i, 'o>(
     stream.expect("input of a blur", input.device())?;
     stream.expect("mask of a blur", mask.buffer.device())?;
     stream.expect("output of a blur", output.device())?;
-    launch::blur(variant, stream, input, mask, output, [rows, columns])
+    Ok(launch::blur(variant, stream, input, mask, output, [rows, columns])?)
 }
 
 /// The images that [`sobel`] writes.
@@ -207,13 +207,13 @@ pub fn sobel<'i>(
     }
     // A device without kernels refuses before anything is written.
     if stream.device().kind() == gpu_core::Kind::Cpu {
-        return launch::sobel(stream, input, gx, gy, magnitude, [rows, columns]);
+        return Ok(launch::sobel(stream, input, gx, gy, magnitude, [rows, columns])?);
     }
     let elements = extents[0] * extents[1];
     for output in [&mut gx, &mut gy, &mut magnitude] {
         stream.memset(output.reborrow().into_slice(..elements), 0)?;
     }
-    launch::sobel(stream, input, gx, gy, magnitude, [rows, columns])
+    Ok(launch::sobel(stream, input, gx, gy, magnitude, [rows, columns])?)
 }
 
 /// The launch of each of [`sobel`]'s kernels.

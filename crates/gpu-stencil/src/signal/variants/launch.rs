@@ -7,7 +7,6 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_stencil_kernels::signal::variants as kernels;
 
 use super::{Memory, Staged, Sum};
-use crate::error::Error;
 use crate::launch::table;
 use crate::signal::SignalElement;
 
@@ -70,7 +69,7 @@ pub(super) fn correlate<T: VariantElement>(
     sum: Sum,
     signal: View<'_, T>,
     output: ViewMut<'_, T>,
-) -> Result<(), Error> {
+) -> gpu_core::Result<()> {
     let (outputs, taps, sum) = (output.len() as u32, filter.table.len() as u32, (sum == Sum::Output) as u32);
     let device = filter.device;
     // SAFETY: the views hold what the kernel accesses (checked by the caller), and the output is exclusive;
@@ -88,6 +87,5 @@ pub(super) fn correlate<T: VariantElement>(
                 stream.launch::<T::Constant>(config, (signal, table, output, outputs, taps, sum))
             }
         }
-    }?;
-    Ok(())
+    }
 }

@@ -141,6 +141,6 @@ impl<'s, T: VariantElement> Staged<'s, T> {
         let bytes = if self.memory == Memory::Shared { shared_bytes::<T>() } else { 0 };
         let config =
             LaunchConfig::linear((plan.chains.outputs as u32).div_ceil(THREADS), THREADS).shared(bytes);
-        launch::correlate(stream, config, self, sum, signal, output)
+        Ok(launch::correlate(stream, config, self, sum, signal, output)?)
     }
 }
