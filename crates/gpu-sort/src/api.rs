@@ -37,10 +37,9 @@ pub(crate) const NAME: &str = "radix sort";
 pub fn sort<'a, K: SortKey>(keys: impl Into<View<'a, K>>, options: SortOptions) -> Result<Buffer<K>, Error> {
     let keys = keys.into();
     options.checked::<K>()?;
-    let stream = keys.device().default_stream();
-    let mut output = keys.device().alloc(keys.len())?;
-    Scratch::kept(&stream, |scratch| sort_into(&stream, keys, options, &mut output, scratch))?;
-    Ok(output)
+    Scratch::computed(keys.device(), keys.len(), |stream, output, scratch| {
+        sort_into(stream, keys, options, output, scratch)
+    })
 }
 
 /// Writes the keys in order to `output`, on `stream`; see [`sort`].

@@ -3,7 +3,10 @@
 use std::sync::{Mutex, TryLockError};
 
 use super::Scratch;
-use crate::error::Result;
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::{Error, Result};
 use crate::stream::Stream;
 
 /// The most bytes of a call that a device keeps: see [`Scratch::kept`].
@@ -26,18 +29,44 @@ impl Scratch {
     ///
     /// # Errors
     /// Those of `call`.
-    pub fn kept<R>(stream: &Stream, call: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+    pub fn kept<R, E: From<Error>>(
+        stream: &Stream,
+        call: impl FnOnce(&mut Self) -> core::result::Result<R, E>,
+    ) -> core::result::Result<R, E> {
         let (mut call, mut result) = (Some(call), None);
         Self::kept_for(stream, &mut |scratch| {
             let call = call.take().expect("it is called once");
-            result = Some(call(scratch)?);
-            Ok(())
+            result = Some(call(scratch));
         })?;
-        Ok(result.expect("what did not fail was called"))
+        result.expect("what did not fail was called")
+    }
+
+    /// A buffer of `len` elements that `call` writes on the default stream of `device`, with the scratch memory that is
+    /// [kept](Scratch::kept) for it: what calls that return buffers have in common.
+    ///
+    /// ```
+    /// use gpu_core::{Device, Scratch};
+    /// let sevens = Scratch::computed::<u8, gpu_core::Error>(&Device::simulator(), 3, |stream, output, _| {
+    ///     stream.memset(output, 7)
+    /// })?;
+    /// assert_eq!(sevens.to_vec()?, [7; 3]);
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `call`, [`Error::OutOfMemory`].
+    pub fn computed<T: Element, E: From<Error>>(
+        device: &Device,
+        len: usize,
+        call: impl FnOnce(&Stream, &mut Buffer<T>, &mut Self) -> core::result::Result<(), E>,
+    ) -> core::result::Result<Buffer<T>, E> {
+        let (stream, mut output) = (device.default_stream(), device.alloc(len)?);
+        Self::kept(&stream, |scratch| call(&stream, &mut output, scratch))?;
+        Ok(output)
     }
 
     /// The same for all kinds of results, so that it is not compiled for each.
-    fn kept_for(stream: &Stream, call: &mut dyn FnMut(&mut Self) -> Result<()>) -> Result<()> {
+    fn kept_for(stream: &Stream, call: &mut dyn FnMut(&mut Self)) -> Result<()> {
         // No graph can hold it.
         stream.refuse_capture("scratch memory that a device keeps")?;
         let kept = if stream.is_default() { stream.device().backend.kept_scratch() } else { None };
@@ -48,10 +77,14 @@ impl Scratch {
             Some(Err(TryLockError::Poisoned(error))) => Some(error.into_inner()),
             Some(Err(TryLockError::WouldBlock)) | None => None,
         };
-        let Some(mut guard) = guard else { return call(&mut Self::new(stream)) };
+        let Some(mut guard) = guard else {
+            call(&mut Self::new(stream));
+            return Ok(());
+        };
         let scratch = guard.take().filter(|scratch| scratch.stream == *stream && scratch.grows);
         let scratch = guard.insert(scratch.unwrap_or_else(|| Self::new(stream)));
         scratch.most = MOST_KEPT;
-        call(scratch)
+        call(scratch);
+        Ok(())
     }
 }

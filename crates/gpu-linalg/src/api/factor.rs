@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut, checks};
 
 use super::factor_inverse::squares;
-use super::{Triangle, all_of, dense, elements, lend, of_kernels, with_kept, written};
+use super::{Triangle, dense, elements, lend, of_kernels, written};
 use crate::cpu;
 use crate::error::Error;
 use crate::factor;
@@ -344,10 +344,9 @@ pub fn cholesky<'a, T: FactorElement>(
     let a = a.into();
     let (device, n) = (a.data().device(), expect_square(a.layout())?);
     let layout = squares(n, a.layout().count)?;
-    let (mut l, mut info) = (device.zeroed(layout.span()?)?, device.alloc(layout.count)?);
-    let factors = all_of(&mut l, layout)?;
-    with_kept(&device.default_stream(), |stream, scratch| {
-        potrf_to(stream, triangle, a, factors, &mut info, scratch)
+    let mut l = device.zeroed(layout.span()?)?;
+    let info = Scratch::computed(device, layout.count, |stream, info, scratch| {
+        potrf_to(stream, triangle, a, BatchMut::new(&mut l, layout)?, info, scratch)
     })?;
     expect_positive_definite(&info)?;
     Ok(l)

@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut};
 use gpu_std::float::Float;
 
-use super::{elements, expect_vectors, lend, of_kernels, with_kept};
+use super::{elements, expect_vectors, lend, of_kernels};
 use crate::cpu;
 use crate::error::Error;
 use crate::launch::{self, Element};
@@ -112,10 +112,7 @@ pub fn matvec<'x, T: Element>(a: Matrix<'_, T>, x: impl Into<View<'x, T>>) -> Re
 where
     T::Sum: gpu_core::Element,
 {
-    let device = a.data().device();
-    let mut y = device.alloc(a.layout().rows())?;
-    with_kept(&device.default_stream(), |stream, scratch| {
-        gemv(stream, T::Sum::ONE, a, x, T::Sum::ZERO, &mut y, scratch)
-    })?;
-    Ok(y)
+    Scratch::computed(a.data().device(), a.layout().rows(), |stream, y, scratch| {
+        gemv(stream, T::Sum::ONE, a, x, T::Sum::ZERO, y, scratch)
+    })
 }

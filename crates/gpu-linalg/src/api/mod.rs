@@ -82,15 +82,9 @@ fn written<C: Element>(
     layout: BatchLayout,
     call: impl FnOnce(&Stream, BatchMut<'_, C>, &mut Scratch) -> Result<(), Error>,
 ) -> Result<Buffer<C>, Error> {
-    let mut c = device.alloc(layout.span()?)?;
-    let all = all_of(&mut c, layout)?;
-    with_kept(&device.default_stream(), |stream, scratch| call(stream, all, scratch))?;
-    Ok(c)
-}
-
-/// Matrices of a layout without gaps, to be written, in memory for just them.
-fn all_of<T: Element>(data: &mut Buffer<T>, layout: BatchLayout) -> Result<BatchMut<'_, T>, Error> {
-    Ok(BatchMut::new(data, layout)?)
+    Scratch::computed(device, layout.span()?, |stream, c, scratch| {
+        call(stream, BatchMut::new(c, layout)?, scratch)
+    })
 }
 
 /// Copies of matrices in such a layout, in memory for just them, on their own device.
@@ -101,17 +95,9 @@ fn copied<T: TriangleElement>(
 ) -> Result<Buffer<T>, Error> {
     let mut copies = stream.device().alloc(to.span()?)?;
     if !to.is_empty() {
-        level3::copy(stream, from, all_of(&mut copies, to)?)?;
+        level3::copy(stream, from, BatchMut::new(&mut copies, to)?)?;
     }
     Ok(copies)
-}
-
-/// Hands `call` the stream and the scratch memory that its device keeps for such calls.
-fn with_kept<R>(
-    stream: &Stream,
-    call: impl FnOnce(&Stream, &mut Scratch) -> Result<R, Error>,
-) -> Result<R, Error> {
-    Scratch::kept(stream, |scratch| Ok(call(stream, scratch)))?
 }
 
 /// Scratch memory of so many elements.

@@ -5,7 +5,7 @@ use gpu_core::{Buffer, Scratch, ScratchSize, Stream, ViewMut, checks};
 
 use super::gemm::expect_memory;
 use super::solve::{Side, expect_shapes};
-use super::{Diagonal, Triangle, all_of, copied, dense, elements, lend, multiply, with_kept, written};
+use super::{Diagonal, Triangle, copied, dense, elements, lend, multiply, written};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{OnLeft, TriangleElement, copy, part, part_mut, rows_of, spread, take, temporary, whole};
@@ -246,9 +246,9 @@ pub fn matmul_triangular<'a, 'b, T: TriangleElement>(
     expect_shapes(side, a.layout(), b.layout())?;
     stream.expect("other factor of a product", b.data().device())?;
     let mut c = copied(&stream, b, layout)?;
-    let product = all_of(&mut c, layout)?;
-    with_kept(&stream, |stream, scratch| {
-        trmm(stream, side, triangle, diagonal, T::ONE, a, product, scratch)
+    Scratch::kept(&stream, |scratch| {
+        let product = BatchMut::new(&mut c, layout)?;
+        trmm(&stream, side, triangle, diagonal, T::ONE, a, product, scratch)
     })?;
     Ok(c)
 }

@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Device, Resources, Scratch, ScratchSize, Stream, ViewMut, Visitor};
 
 use super::factor::expect_info;
-use super::{Triangle, elements, expect_positive_definite, lend, of_kernels, with_kept};
+use super::{Triangle, elements, expect_positive_definite, lend, of_kernels};
 use crate::cpu;
 use crate::error::Error;
 use crate::factor::{FactorElement, tiled};
@@ -198,9 +198,8 @@ pub fn cholesky_skyline<T: FactorElement>(
     a: MatrixMut<'_, T>,
 ) -> Result<(), Error> {
     let device = a.data().device().clone();
-    let mut info = device.alloc(1)?;
-    with_kept(&device.default_stream(), |stream, scratch| {
-        potrf_skyline(stream, triangle, skyline, a, &mut info, scratch)
+    let info = Scratch::computed(&device, 1, |stream, info, scratch| {
+        potrf_skyline(stream, triangle, skyline, a, info, scratch)
     })?;
     expect_positive_definite(&info)
 }

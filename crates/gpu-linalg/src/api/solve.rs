@@ -1,7 +1,7 @@
 //! Systems with a triangular matrix.
 
 use super::factor::{expect_info, expect_square};
-use super::{Diagonal, Triangle, all_of, copied, dense, elements, lend, multiply, with_kept};
+use super::{Diagonal, Triangle, copied, dense, elements, lend, multiply};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{Needs, OnLeft, TriangleElement, part, system, take};
@@ -175,10 +175,9 @@ pub fn solve_triangular<'a, 'b, T: TriangleElement>(
     let stream = device.default_stream();
     stream.expect("right-hand side of a system", b.data().device())?;
     let mut x = copied(&stream, b, layout)?;
-    let mut info = device.alloc(layout.count)?;
-    let solution = all_of(&mut x, layout)?;
-    with_kept(&stream, |stream, scratch| {
-        trsm(stream, side, triangle, diagonal, T::ONE, a, solution, &mut info, scratch)
+    let info = Scratch::computed(device, layout.count, |stream, info, scratch| {
+        let solution = BatchMut::new(&mut x, layout)?;
+        trsm(stream, side, triangle, diagonal, T::ONE, a, solution, info, scratch)
     })?;
     let info = info.to_vec()?;
     match info.iter().position(|&index| index != u32::MAX) {

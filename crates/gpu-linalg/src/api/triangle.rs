@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut, checks};
 
 use super::factor::expect_square;
-use super::{elements, expect_vectors, lend, of_kernels, with_kept};
+use super::{elements, expect_vectors, lend, of_kernels};
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::Matrix;
@@ -193,12 +193,9 @@ pub fn matvec_symmetric<'x, T: RealElement>(
     a: Matrix<'_, T>,
     x: impl Into<View<'x, T>>,
 ) -> Result<Buffer<T>, Error> {
-    let (device, n) = (a.data().device(), a.layout().rows());
-    let mut y = device.alloc(n)?;
-    with_kept(&device.default_stream(), |stream, scratch| {
-        symv(stream, triangle, T::ONE, a, x, T::ZERO, &mut y, scratch)
-    })?;
-    Ok(y)
+    Scratch::computed(a.data().device(), a.layout().rows(), |stream, y, scratch| {
+        symv(stream, triangle, T::ONE, a, x, T::ZERO, y, scratch)
+    })
 }
 
 /// The product `A · x`, A being triangular, computed where A lives, in a buffer of its own: only A's `triangle` is
@@ -223,10 +220,10 @@ pub fn matvec_triangular<'x, T: RealElement>(
     a: Matrix<'_, T>,
     x: impl Into<View<'x, T>>,
 ) -> Result<Buffer<T>, Error> {
-    let (x, device) = (x.into(), a.data().device());
-    let (mut y, stream) = (device.alloc(x.len())?, device.default_stream());
-    stream.expect("vector of a product", x.device())?;
-    stream.copy(&mut y, x)?;
-    with_kept(&stream, |stream, scratch| trmv(stream, triangle, diagonal, a, &mut y, scratch))?;
-    Ok(y)
+    let x = x.into();
+    Scratch::computed(a.data().device(), x.len(), |stream, y, scratch| {
+        stream.expect("vector of a product", x.device())?;
+        stream.copy(&mut *y, x)?;
+        trmv(stream, triangle, diagonal, a, y, scratch)
+    })
 }

@@ -45,10 +45,9 @@ pub fn reduce_axis<'a, R: Segmented + AlongColumns>(
     let input = input.into();
     let along = checked::<R>(&input, shape, axis)?;
     let [device, _] = R::Item::devices(&input);
-    let stream = device.default_stream();
-    let mut output = device.alloc(along.results() * R::OUTPUTS as usize)?;
-    Scratch::kept(&stream, |scratch| enqueue::<R>(&stream, input, along, output.view_mut(), scratch))?;
-    Ok(output)
+    Scratch::computed(device, along.results() * R::OUTPUTS as usize, |stream, output, scratch| {
+        enqueue::<R>(stream, input, along, output.view_mut(), scratch)
+    })
 }
 
 /// Writes the reduction `R` along `axis` of a row-major array of `shape` to `output`, on `stream`; see [`reduce_axis`].

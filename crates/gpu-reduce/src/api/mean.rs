@@ -170,10 +170,10 @@ pub fn mean_segments<'a, 's, T: Element>(
     segments: impl Into<Segments<'s>>,
 ) -> Result<Buffer<T::Mean>, Error> {
     let (input, segments) = (input.into(), segments.into());
-    let stream = input.device().default_stream();
-    let mut output = input.device().alloc(Places::new(segments, NAME, input.len())?.count)?;
-    Scratch::kept(&stream, |scratch| mean_segments_into(&stream, input, segments, &mut output, scratch))?;
-    Ok(output)
+    let count = Places::new(segments, NAME, input.len())?.count;
+    Scratch::computed(input.device(), count, |stream, output, scratch| {
+        mean_segments_into(stream, input, segments, output, scratch)
+    })
 }
 
 /// Writes the mean of each segment to `output`, on `stream`; see [`mean_segments`].
@@ -246,10 +246,10 @@ pub fn mean_axis<'a, T: Element>(
     axis: usize,
 ) -> Result<Buffer<T::Mean>, Error> {
     let input = input.into();
-    let stream = input.device().default_stream();
-    let mut output = input.device().alloc(along(input, shape, axis)?.results())?;
-    Scratch::kept(&stream, |scratch| mean_axis_into(&stream, input, shape, axis, &mut output, scratch))?;
-    Ok(output)
+    let count = along(input, shape, axis)?.results();
+    Scratch::computed(input.device(), count, |stream, output, scratch| {
+        mean_axis_into(stream, input, shape, axis, output, scratch)
+    })
 }
 
 /// Writes the means along `axis` of a row-major array of `shape` to `output`, on `stream`; see [`mean_axis`].

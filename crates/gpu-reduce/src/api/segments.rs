@@ -43,11 +43,9 @@ pub fn reduce_segments<'a, 's, R: Segmented>(
     let input = input.into();
     let (len, segments) = checked::<R>(&input, segments.into())?;
     let [device, _] = R::Item::devices(&input);
-    let stream = device.default_stream();
-    let mut output = device.alloc(segments.count * R::OUTPUTS as usize)?;
-    let view = output.view_mut();
-    Scratch::kept(&stream, |scratch| enqueue::<R>(&stream, &input, len, &segments, view, scratch))?;
-    Ok(output)
+    Scratch::computed(device, segments.count * R::OUTPUTS as usize, |stream, output, scratch| {
+        enqueue::<R>(stream, &input, len, &segments, output.view_mut(), scratch)
+    })
 }
 
 /// Writes the reduction `R` of each segment to `output`, on `stream`; see [`reduce_segments`].

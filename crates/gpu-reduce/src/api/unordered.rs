@@ -35,12 +35,11 @@ pub fn sum_unordered<'a, T: Element>(input: impl Into<View<'a, T>>) -> Result<T,
     if input.as_slice().is_some() {
         return Ok(added_to_zero(crate::sum(input)?));
     }
-    let stream = input.device().default_stream();
-    let mut output = input.device().alloc(1)?;
-    Scratch::kept(&stream, |scratch| sum_unordered_into(&stream, input, &mut output, scratch))?;
-    let mut sum = [T::ZERO];
-    output.copy_to(&mut sum)?;
-    Ok(sum[0])
+    let sum = Scratch::computed(input.device(), 1, |stream, sum, scratch| {
+        sum_unordered_into(stream, input, sum, scratch)
+    })?;
+    let [sum] = sum.view().to_array()?;
+    Ok(sum)
 }
 
 /// As [`sum_unordered`], on `stream` and into `output`: see [`reduce_into`](crate::reduce_into). The scratch memory

@@ -39,10 +39,9 @@ pub fn scan<'a, S: Instance>(
     options: Options<S::Output>,
 ) -> Result<Buffer<S::Output>, Error> {
     let input = input.into();
-    let stream = input.device().default_stream();
-    let mut output = input.device().alloc(input.len())?;
-    Scratch::kept(&stream, |scratch| scan_into::<S>(&stream, input, options, &mut output, scratch))?;
-    Ok(output)
+    Scratch::computed(input.device(), input.len(), |stream, output, scratch| {
+        scan_into::<S>(stream, input, options, output, scratch)
+    })
 }
 
 /// Writes the scan of an array with the operator `S` to `output`, on `stream`.

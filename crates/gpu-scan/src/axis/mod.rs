@@ -57,13 +57,10 @@ pub fn scan_axis<'a, S: Segmented + AlongColumns>(
     options: Options<S::Output>,
 ) -> Result<Buffer<S::Output>, Error> {
     let input = input.into();
-    let stream = input.device().default_stream();
     Along::new(shape, axis, input.len())?;
-    let mut output = input.device().alloc(input.len())?;
-    Scratch::kept(&stream, |scratch| {
-        scan_axis_into::<S>(&stream, input, shape, axis, options, &mut output, scratch)
-    })?;
-    Ok(output)
+    Scratch::computed(input.device(), input.len(), |stream, output, scratch| {
+        scan_axis_into::<S>(stream, input, shape, axis, options, output, scratch)
+    })
 }
 
 /// Writes the scan of each line along `axis` of a row-major array with the operator `S` to `output`, on `stream`; see

@@ -51,13 +51,10 @@ pub fn scan_segments<'a, 's, S: Segmented>(
     options: Options<S::Output>,
 ) -> Result<Buffer<S::Output>, Error> {
     let (input, segments) = (input.into(), segments.into());
-    let stream = input.device().default_stream();
-    segments.expect(&stream, S::NAME, input.len())?;
-    let mut output = input.device().alloc(input.len())?;
-    Scratch::kept(&stream, |scratch| {
-        scan_segments_into::<S>(&stream, input, segments, options, &mut output, scratch)
-    })?;
-    Ok(output)
+    segments.expect(&input.device().default_stream(), S::NAME, input.len())?;
+    Scratch::computed(input.device(), input.len(), |stream, output, scratch| {
+        scan_segments_into::<S>(stream, input, segments, options, output, scratch)
+    })
 }
 
 /// Writes the scan of each segment of an array with the operator `S` to `output`, on `stream`; see [`scan_segments`].

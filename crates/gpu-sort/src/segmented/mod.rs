@@ -55,12 +55,9 @@ pub fn segmented_sort<'a, 's, K: SortKey>(
     let segments = segments.into();
     let keys = keys.into();
     all_bits::<K>(&options)?;
-    let stream = keys.device().default_stream();
-    let mut output = keys.device().alloc(keys.len())?;
-    Scratch::kept(&stream, |scratch| {
-        segmented_sort_into(&stream, keys, segments, options, &mut output, scratch)
-    })?;
-    Ok(output)
+    Scratch::computed(keys.device(), keys.len(), |stream, output, scratch| {
+        segmented_sort_into(stream, keys, segments, options, output, scratch)
+    })
 }
 
 /// Writes the keys of each segment in order to `output`, on `stream`; see [`segmented_sort`].

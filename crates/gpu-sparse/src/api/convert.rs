@@ -66,10 +66,9 @@ pub fn compress<'a, T: Element>(entries: impl Into<CooView<'a, T>>) -> Result<Cs
     let [first, unsorted] = found.view().to_array()?;
     if first != NONE {
         let entry = first as usize;
-        let (mut row, mut column) = ([0], [0]);
-        entries.row_indices.slice(entry..entry + 1).copy_to(&mut row)?;
-        entries.column_indices.slice(entry..entry + 1).copy_to(&mut column)?;
-        return Err(outside(entry, row[0], column[0]));
+        let [row] = entries.row_indices.slice(entry..entry + 1).to_array()?;
+        let [column] = entries.column_indices.slice(entry..entry + 1).to_array()?;
+        return Err(outside(entry, row, column));
     }
     if unsorted == NONE {
         let (mut indices, mut values) = (device.alloc(len)?, device.alloc(len)?);

@@ -189,11 +189,10 @@ pub fn iterate<'i, T: GridElement>(
     steps: usize,
 ) -> Result<Buffer<T>, Error> {
     let input = input.into();
-    let device = input.device();
-    let (stream, mut output) = (device.default_stream(), device.alloc(input.len())?);
-    problem.expect(&stream, &input, &output.view_mut())?;
-    Scratch::kept(&stream, |scratch| run(&stream, problem, input, steps, output.view_mut(), scratch))?;
-    Ok(output)
+    Scratch::computed(input.device(), input.len(), |stream, output, scratch| {
+        problem.expect(stream, &input, &output.view_mut())?;
+        Ok(run(stream, problem, input, steps, output.view_mut(), scratch)?)
+    })
 }
 
 /// Writes by how much a step would change each cell of `input`, rounded once more: what [`residual`] takes the norms
