@@ -3,6 +3,7 @@
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut, checks};
 
 use super::factor_inverse::squares;
+use super::gemm::expect_counts;
 use super::{Triangle, dense, elements, lend, of_kernels, written};
 use crate::cpu;
 use crate::error::Error;
@@ -24,10 +25,7 @@ pub(super) fn expect_info(expected: usize, actual: usize) -> Result<(), Error> {
 /// That what is written has the shape and the number of matrices of what is read.
 pub(super) fn expect_same_shape(from: BatchLayout, to: BatchLayout) -> Result<(), Error> {
     checks::shape("the output", from.matrix.shape(), to.matrix.shape())?;
-    if from.count != to.count {
-        return Err(Error::BatchCounts { a: from.count, b: to.count, c: to.count });
-    }
-    Ok(())
+    expect_counts([from.count, to.count, to.count])
 }
 
 /// Factors symmetric, positive definite matrices in place on `stream`: `A = L · Lᵀ`, or `A = Uᵀ · U` of the upper
@@ -68,29 +66,7 @@ pub fn potrf<'a, 'i, T: FactorElement>(
     info: impl Into<ViewMut<'i, u32>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (mut a, mut info) = (a.into(), info.into());
-    let layout = a.layout();
-    let n = expect_square(layout)?;
-    expect_info(layout.count, info.len())?;
-    stream.expect("matrices to be factored", a.data().device())?;
-    stream.expect("orders of minors", info.device())?;
-    let size = of_kernels(stream, potrf_scratch::<T>(n, layout.count)?);
-    lend(stream, scratch, ("factorisation", size), |mut room| {
-        if layout.is_empty() {
-            return Ok(stream.memset(info, 0)?);
-        }
-        if !is_whole(n, layout.count) {
-            return factor::factor(stream, triangle, a, info, room);
-        }
-        let mut data = a.data_mut();
-        if let (Some(a), Some(info)) = (data.as_mut_slice(), info.as_mut_slice()) {
-            cpu::factor::potrf(triangle, None, (a, layout), info);
-            return Ok(());
-        }
-        let plan = Whole::new::<T>(triangle, layout, layout)?;
-        let a = data.as_global_mut();
-        Ok(launch::whole(stream, &plan, a.as_global(), a, room.as_global_mut(), info, None)?)
-    })
+    factored(stream, triangle, None, a.into(), info.into(), scratch)
 }
 
 /// As [`potrf`], from the triangle of `a` to that of `l`, the same one; the rest of `l` is as it was. `a` and `l` may
@@ -119,31 +95,49 @@ pub fn potrf_to<'a, 'l, 'i, T: FactorElement>(
     info: impl Into<ViewMut<'i, u32>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (a, mut l, mut info) = (a.into(), l.into(), info.into());
-    let (from, layout) = (a.layout(), l.layout());
+    factored(stream, triangle, Some(a.into()), l.into(), info.into(), scratch)
+}
+
+/// Factors matrices in place, or the triangles of others to theirs.
+fn factored<T: FactorElement>(
+    stream: &Stream,
+    triangle: Triangle,
+    from: Option<Batch<'_, T>>,
+    mut l: BatchMut<'_, T>,
+    mut info: ViewMut<'_, u32>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let layout = l.layout();
     let n = expect_square(layout)?;
-    expect_same_shape(from, layout)?;
+    if let Some(a) = from {
+        expect_same_shape(a.layout(), layout)?;
+        stream.expect("matrices to be factored", a.data().device())?;
+        l.data_mut().expect_apart("A", &a.data())?;
+    }
     expect_info(layout.count, info.len())?;
-    stream.expect("matrices to be factored", a.data().device())?;
-    stream.expect("factors", l.data().device())?;
+    let what = if from.is_some() { "factors" } else { "matrices to be factored" };
+    stream.expect(what, l.data().device())?;
     stream.expect("orders of minors", info.device())?;
-    l.data_mut().expect_apart("A", &a.data())?;
     let size = of_kernels(stream, potrf_scratch::<T>(n, layout.count)?);
     lend(stream, scratch, ("factorisation", size), |mut room| {
         if layout.is_empty() {
             return Ok(stream.memset(info, 0)?);
         }
         if !is_whole(n, layout.count) {
-            factor::copy_batch(stream, Some(triangle), a, &mut l)?;
+            if let Some(a) = from {
+                factor::copy_batch(stream, Some(triangle), a, &mut l)?;
+            }
             return factor::factor(stream, triangle, l, info, room);
         }
-        let (of_a, mut data) = (a.data(), l.data_mut());
-        if let (Some(a), Some(l), Some(info)) = (of_a.as_slice(), data.as_mut_slice(), info.as_mut_slice()) {
-            cpu::factor::potrf(triangle, Some((a, from)), (l, layout), info);
+        let mut data = l.data_mut();
+        if let (Some(l), Some(info)) = (data.as_mut_slice(), info.as_mut_slice()) {
+            let from = from.map(|a| (a.data().as_slice().expect("A is where L is"), a.layout()));
+            cpu::factor::potrf(triangle, from, (l, layout), info);
             return Ok(());
         }
-        let plan = Whole::new::<T>(triangle, from, layout)?;
-        let (from, to) = (of_a.as_global(), data.as_global_mut());
+        let to = data.as_global_mut();
+        let (from, lies) = from.map_or((to.as_global(), layout), |a| (a.data().as_global(), a.layout()));
+        let plan = Whole::new::<T>(triangle, lies, layout)?;
         Ok(launch::whole(stream, &plan, from, to, room.as_global_mut(), info, None)?)
     })
 }
@@ -216,10 +210,7 @@ pub fn potrs<'l, 'b, T: FactorElement>(
     b: impl Into<BatchMut<'b, T>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (l, mut b) = (l.into(), b.into());
-    expect_systems(stream, &l, &mut b)?;
-    let size = potrs_scratch::<T>(l.layout().matrix.rows(), b.layout())?;
-    lend(stream, scratch, ("system", size), |room| solve_in_place(stream, triangle, l, b, room))
+    solved(stream, triangle, l.into(), None, b.into(), scratch)
 }
 
 /// The same in so much scratch memory; everything is checked but extents.
@@ -273,15 +264,27 @@ pub fn potrs_to<'l, 'b, 'x, T: FactorElement>(
     x: impl Into<BatchMut<'x, T>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (l, b, mut x) = (l.into(), b.into(), x.into());
-    let (from, to) = (b.layout(), x.layout());
-    expect_same_shape(from, to)?;
+    solved(stream, triangle, l.into(), Some(b.into()), x.into(), scratch)
+}
+
+/// Solves systems in place of their right-hand sides, or of others.
+fn solved<T: FactorElement>(
+    stream: &Stream,
+    triangle: Triangle,
+    l: Batch<'_, T>,
+    from: Option<Batch<'_, T>>,
+    mut x: BatchMut<'_, T>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    if let Some(b) = from {
+        expect_same_shape(b.layout(), x.layout())?;
+        stream.expect("right-hand sides", b.data().device())?;
+        x.data_mut().expect_apart("B", &b.data())?;
+    }
     expect_systems(stream, &l, &mut x)?;
-    stream.expect("right-hand sides", b.data().device())?;
-    x.data_mut().expect_apart("B", &b.data())?;
-    let size = potrs_scratch::<T>(l.layout().matrix.rows(), to)?;
+    let size = potrs_scratch::<T>(l.layout().matrix.rows(), x.layout())?;
     lend(stream, scratch, ("system", size), |room| {
-        if !to.is_empty() {
+        if let Some(b) = from.filter(|b| !b.layout().is_empty()) {
             factor::copy_batch(stream, None, b, &mut x)?;
         }
         solve_in_place(stream, triangle, l, x, room)
@@ -297,9 +300,7 @@ fn expect_systems<T: FactorElement>(
     let (factors, layout) = (l.layout(), b.layout());
     let n = expect_square(factors)?;
     checks::shape("B", (n, layout.matrix.columns()), layout.matrix.shape())?;
-    if factors.count != layout.count {
-        return Err(Error::BatchCounts { a: factors.count, b: layout.count, c: layout.count });
-    }
+    expect_counts([factors.count, layout.count, layout.count])?;
     stream.expect("factors of systems", l.data().device())?;
     stream.expect("right-hand sides", b.data().device())?;
     Ok(b.data_mut().expect_apart("L", &l.data())?)

@@ -1,6 +1,6 @@
 //! Inverses and determinants of factored matrices.
 
-use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream, ViewMut};
 
 use super::factor::{expect_same_shape, expect_square, solve_in_place};
 use super::{Diagonal, Triangle, elements, lend, potrs_scratch, written};
@@ -40,16 +40,7 @@ pub fn potri<'a, T: FactorElement>(
     a: impl Into<BatchMut<'a, T>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let mut a = a.into();
-    let layout = a.layout();
-    let squares = expect(stream, layout, &a.data())?;
-    lend(stream, scratch, ("inverse", potri_scratch::<T>(squares.matrix.rows(), squares.count)?), |room| {
-        if layout.is_empty() {
-            return Ok(());
-        }
-        let x = solved(stream, triangle, Batch::new(a.data(), layout)?, squares, room)?;
-        factor::copy_batch(stream, Some(triangle), Batch::new(x.view(), squares)?, &mut a)
-    })
+    inverted(stream, triangle, None, a.into(), scratch)
 }
 
 /// As [`potri`], from the factors `l` to the same triangle of `inverse`; the rest of `inverse` is as it was. The two
@@ -76,30 +67,34 @@ pub fn potri_to<'l, 'x, T: FactorElement>(
     inverse: impl Into<BatchMut<'x, T>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (l, mut inverse) = (l.into(), inverse.into());
-    let (from, to) = (l.layout(), inverse.layout());
-    let squares = expect(stream, from, &l.data())?;
-    expect_same_shape(from, to)?;
-    stream.expect("inverses", inverse.data().device())?;
-    inverse.data_mut().expect_apart("L", &l.data())?;
+    inverted(stream, triangle, Some(l.into()), inverse.into(), scratch)
+}
+
+/// Writes inverses in place of the factors, or of others.
+fn inverted<T: FactorElement>(
+    stream: &Stream,
+    triangle: Triangle,
+    from: Option<Batch<'_, T>>,
+    mut inverse: BatchMut<'_, T>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let layout = from.map_or(inverse.layout(), |l| l.layout());
+    let squares = squares(expect_square(layout)?, layout.count)?;
+    if let Some(l) = from {
+        expect_same_shape(layout, inverse.layout())?;
+        stream.expect("factor of a matrix", l.data().device())?;
+        inverse.data_mut().expect_apart("L", &l.data())?;
+    }
+    let what = if from.is_some() { "inverses" } else { "factor of a matrix" };
+    stream.expect(what, inverse.data().device())?;
     lend(stream, scratch, ("inverse", potri_scratch::<T>(squares.matrix.rows(), squares.count)?), |room| {
-        if from.is_empty() {
+        if layout.is_empty() {
             return Ok(());
         }
+        let l = from.map_or_else(|| Batch::new(inverse.data(), layout), Ok)?;
         let x = solved(stream, triangle, l, squares, room)?;
         factor::copy_batch(stream, Some(triangle), Batch::new(x.view(), squares)?, &mut inverse)
     })
-}
-
-/// That factors are square and on the stream's device; how their inverses lie in scratch memory.
-fn expect<T: FactorElement>(
-    stream: &Stream,
-    factors: BatchLayout,
-    l: &View<'_, T>,
-) -> Result<BatchLayout, Error> {
-    let n = expect_square(factors)?;
-    stream.expect("factor of a matrix", l.device())?;
-    squares(n, factors.count)
 }
 
 /// The inverses, whole, in scratch memory.

@@ -110,7 +110,11 @@ pub(super) fn expect_shapes(layouts: [Layout; 3]) -> Result<(), Error> {
 /// The same of batches, and that they have as many matrices.
 pub(super) fn expect_batches(layouts: [BatchLayout; 3]) -> Result<(), Error> {
     expect_shapes(layouts.map(|layout| layout.matrix))?;
-    let [a, b, c] = layouts.map(|layout| layout.count);
+    expect_counts(layouts.map(|layout| layout.count))
+}
+
+/// That batches have as many matrices.
+pub(super) fn expect_counts([a, b, c]: [usize; 3]) -> Result<(), Error> {
     if a != c || b != c { Err(Error::BatchCounts { a, b, c }) } else { Ok(()) }
 }
 

@@ -3,7 +3,7 @@
 use gpu_core::matrix::Invalid;
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream, ViewMut, checks};
 
-use super::gemm::expect_memory;
+use super::gemm::{expect_counts, expect_memory};
 use super::solve::{Side, expect_shapes};
 use super::{Diagonal, Triangle, copied, dense, elements, lend, multiply, written};
 use crate::error::Error;
@@ -180,9 +180,7 @@ pub fn symm<'a, 'b, 'c, T: TriangleElement>(
     expect_shapes(side, a.layout(), b.layout())?;
     checks::shape("C", b.layout().matrix.shape(), c.layout().matrix.shape())?;
     let counts = [a.layout().count, b.layout().count, c.layout().count];
-    if counts[1] != counts[2] {
-        return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
-    }
+    expect_counts(counts)?;
     expect_memory(stream, a.data(), b.data(), &c.data_mut())?;
     lend(stream, scratch, ("product", symm_scratch::<T>(side, c.layout())?), |room| {
         if c.layout().is_empty() {

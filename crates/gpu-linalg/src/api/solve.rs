@@ -1,6 +1,7 @@
 //! Systems with a triangular matrix.
 
 use super::factor::{expect_info, expect_square};
+use super::gemm::expect_counts;
 use super::{Diagonal, Triangle, copied, dense, elements, lend, multiply};
 use crate::error::Error;
 use crate::launch::RealElement;
@@ -27,10 +28,7 @@ pub(super) fn expect_shapes(side: Side, a: BatchLayout, b: BatchLayout) -> Resul
     if rows != expected {
         return Err(Error::ProductShapes { a: factors.0, b: factors.1, c: of_b });
     }
-    if a.count != b.count {
-        return Err(Error::BatchCounts { a: a.count, b: b.count, c: b.count });
-    }
-    Ok(())
+    expect_counts([a.count, b.count, b.count])
 }
 
 /// Solves `A · X = alpha · B`, or `X · A = alpha · B` with A on the right, on `stream`, A being triangular; X takes

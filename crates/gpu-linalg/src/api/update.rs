@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream, checks};
 
 use super::factor::expect_square;
-use super::gemm::{How, expect_memory, product};
+use super::gemm::{How, expect_counts, expect_memory, product};
 use super::{Diagonal, Triangle, dense, elements, lend, of_kernels, written};
 use crate::error::Error;
 use crate::launch::RealElement;
@@ -116,10 +116,7 @@ fn update<T: TriangleElement>(
     if of_a.0 != rows {
         return Err(Error::ProductShapes { a: of_a, b: (of_b.1, of_b.0), c: (rows, columns) });
     }
-    let counts = [a.layout().count, b.layout().count, c.layout().count];
-    if counts[0] != counts[2] || counts[1] != counts[2] {
-        return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
-    }
+    expect_counts([a.layout().count, b.layout().count, c.layout().count])?;
     expect_memory(stream, a.data(), b.data(), &c.data_mut())?;
     let layout = c.layout();
     let size = of_kernels(stream, syrk_scratch::<T>(of_a.1, layout));
