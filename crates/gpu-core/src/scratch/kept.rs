@@ -29,16 +29,8 @@ impl Scratch {
     ///
     /// # Errors
     /// Those of `call`.
-    pub fn kept<R, E: From<Error>>(
-        stream: &Stream,
-        call: impl FnOnce(&mut Self) -> core::result::Result<R, E>,
-    ) -> core::result::Result<R, E> {
-        let (mut call, mut result) = (Some(call), None);
-        Self::kept_for(stream, &mut |scratch| {
-            let call = call.take().expect("it is called once");
-            result = Some(call(scratch));
-        })?;
-        result.expect("what did not fail was called")
+    pub fn kept<R>(stream: &Stream, call: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        Self::lent(stream, call)?
     }
 
     /// A buffer of `len` elements that `call` writes on the default stream of `device`, with the scratch memory that is
@@ -61,11 +53,21 @@ impl Scratch {
         call: impl FnOnce(&Stream, &mut Buffer<T>, &mut Self) -> core::result::Result<(), E>,
     ) -> core::result::Result<Buffer<T>, E> {
         let (stream, mut output) = (device.default_stream(), device.alloc(len)?);
-        Self::kept(&stream, |scratch| call(&stream, &mut output, scratch))?;
+        Self::lent(&stream, |scratch| call(&stream, &mut output, scratch))??;
         Ok(output)
     }
 
-    /// The same for all kinds of results, so that it is not compiled for each.
+    /// What `call` returns, which is handed the memory that is kept.
+    fn lent<R>(stream: &Stream, call: impl FnOnce(&mut Self) -> R) -> Result<R> {
+        let (mut call, mut result) = (Some(call), None);
+        Self::kept_for(stream, &mut |scratch| {
+            let call = call.take().expect("it is called once");
+            result = Some(call(scratch));
+        })?;
+        Ok(result.expect("it was called"))
+    }
+
+    /// The same for all kinds of results, so that it is not compiled for each; it calls once.
     fn kept_for(stream: &Stream, call: &mut dyn FnMut(&mut Self)) -> Result<()> {
         // No graph can hold it.
         stream.refuse_capture("scratch memory that a device keeps")?;

@@ -87,17 +87,20 @@ fn written<C: Element>(
     })
 }
 
-/// Copies of matrices in such a layout, in memory for just them, on their own device.
-fn copied<T: TriangleElement>(
-    stream: &Stream,
-    from: Batch<'_, T>,
-    to: BatchLayout,
+/// Copies of matrices, `what` in errors, that `call` changes: without gaps, in memory for just them.
+fn changed<T: TriangleElement>(
+    device: &Device,
+    (what, from): (&'static str, Batch<'_, T>),
+    call: impl FnOnce(&Stream, BatchMut<'_, T>, &mut Scratch) -> Result<(), Error>,
 ) -> Result<Buffer<T>, Error> {
-    let mut copies = stream.device().alloc(to.span()?)?;
-    if !to.is_empty() {
-        level3::copy(stream, from, BatchMut::new(&mut copies, to)?)?;
-    }
-    Ok(copies)
+    let layout = dense(from.layout())?;
+    written(device, layout, |stream, mut to, scratch| {
+        stream.expect(what, from.data().device())?;
+        if !layout.is_empty() {
+            level3::copy(stream, from, BatchMut::new(to.data_mut(), layout)?)?;
+        }
+        call(stream, to, scratch)
+    })
 }
 
 /// Scratch memory of so many elements.

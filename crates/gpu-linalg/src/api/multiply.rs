@@ -5,7 +5,7 @@ use gpu_core::{Buffer, Scratch, ScratchSize, Stream, ViewMut, checks};
 
 use super::gemm::{expect_counts, expect_memory};
 use super::solve::{Side, expect_shapes};
-use super::{Diagonal, Triangle, copied, dense, elements, lend, multiply, written};
+use super::{Diagonal, Triangle, changed, dense, elements, lend, multiply, written};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{OnLeft, TriangleElement, copy, part, part_mut, rows_of, spread, take, temporary, whole};
@@ -239,16 +239,10 @@ pub fn matmul_triangular<'a, 'b, T: TriangleElement>(
     b: impl Into<Batch<'b, T>>,
 ) -> Result<Buffer<T>, Error> {
     let (a, b) = (a.into(), b.into());
-    let (device, layout) = (a.data().device(), dense(b.layout())?);
-    let stream = device.default_stream();
     expect_shapes(side, a.layout(), b.layout())?;
-    stream.expect("other factor of a product", b.data().device())?;
-    let mut c = copied(&stream, b, layout)?;
-    Scratch::kept(&stream, |scratch| {
-        let product = BatchMut::new(&mut c, layout)?;
-        trmm(&stream, side, triangle, diagonal, T::ONE, a, product, scratch)
-    })?;
-    Ok(c)
+    changed(a.data().device(), ("other factor of a product", b), |stream, c, scratch| {
+        trmm(stream, side, triangle, diagonal, T::ONE, a, c, scratch)
+    })
 }
 
 /// The product `A · B`, or `B · A` with A on the right, A being symmetric, computed where A lives, without gaps and in

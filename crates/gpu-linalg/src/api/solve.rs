@@ -2,7 +2,7 @@
 
 use super::factor::{expect_info, expect_square};
 use super::gemm::expect_counts;
-use super::{Diagonal, Triangle, copied, dense, elements, lend, multiply};
+use super::{Diagonal, Triangle, changed, elements, lend, multiply};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{Needs, OnLeft, TriangleElement, part, system, take};
@@ -168,14 +168,10 @@ pub fn solve_triangular<'a, 'b, T: TriangleElement>(
     b: impl Into<Batch<'b, T>>,
 ) -> Result<Buffer<T>, Error> {
     let (a, b) = (a.into(), b.into());
-    let (device, layout) = (a.data().device(), dense(b.layout())?);
-    expect_shapes(side, a.layout(), layout)?;
-    let stream = device.default_stream();
-    stream.expect("right-hand side of a system", b.data().device())?;
-    let mut x = copied(&stream, b, layout)?;
-    let info = Scratch::computed(device, layout.count, |stream, info, scratch| {
-        let solution = BatchMut::new(&mut x, layout)?;
-        trsm(stream, side, triangle, diagonal, T::ONE, a, solution, info, scratch)
+    expect_shapes(side, a.layout(), b.layout())?;
+    let mut info = a.data().device().alloc(b.layout().count)?;
+    let x = changed(a.data().device(), ("right-hand side of a system", b), |stream, x, scratch| {
+        trsm(stream, side, triangle, diagonal, T::ONE, a, x, &mut info, scratch)
     })?;
     let info = info.to_vec()?;
     match info.iter().position(|&index| index != u32::MAX) {
