@@ -94,7 +94,7 @@ impl<'a, T: Element> Batch<'a, T> {
     /// The batch that starts with the first element of `data`.
     ///
     /// # Errors
-    /// [`Error::Length`] where `data` is shorter than the batch, [`Invalid::BatchOverflow`].
+    /// [`Error::Length`](crate::Error::Length) where `data` is shorter than the batch, [`Invalid::BatchOverflow`].
     pub fn new(data: impl Into<View<'a, T>>, layout: BatchLayout) -> Result<Self> {
         let data = data.into();
         checks::span("a batch", layout.span()?, data.len())?;
@@ -113,8 +113,8 @@ impl<'a, T: Element> BatchMut<'a, T> {
     /// The batch that starts with the first element of `data`.
     ///
     /// # Errors
-    /// [`Invalid::Overlap`] where its matrices overlap; [`Error::Length`] where `data` is shorter than the batch,
-    /// [`Invalid::BatchOverflow`].
+    /// [`Invalid::Overlap`] where its matrices overlap; [`Error::Length`](crate::Error::Length) where `data` is shorter
+    /// than the batch, [`Invalid::BatchOverflow`].
     pub fn new(data: impl Into<ViewMut<'a, T>>, layout: BatchLayout) -> Result<Self> {
         let data = data.into();
         layout.expect_apart()?;
