@@ -1,6 +1,6 @@
 //! The textbook's versions.
 
-use gpu_core::{Device, Layout};
+use gpu_core::{Device, Error as Core, Layout};
 use gpu_linalg::variants::cholesky::{
     Calls, CholeskyElement, CholeskyVariant, cholesky, first_blocks, generate, rows_of_share, structured_rows,
 };
@@ -161,17 +161,11 @@ fn versions_name_the_pivot_that_fails_and_refuse_what_does_not_fit() {
             let mut a = before.clone();
             let oblong = Layout::row_major(n, n - 1).unwrap();
             let refused = cholesky(variant, device, Triangle::Lower, &mut a, oblong, 8);
-            assert!(matches!(
-                refused,
-                Err(Error::Device(gpu_core::Error::NotSquare { rows: 20, columns: 19, .. }))
-            ));
+            assert!(matches!(refused, Err(Error::Device(Core::NotSquare { rows: 20, columns: 19, .. }))));
             let refused = cholesky(variant, device, Triangle::Lower, &mut a, layout, 0);
             assert!(matches!(refused, Err(Error::SkylineSide { side: 0 })));
             let refused = cholesky(variant, device, Triangle::Lower, &mut a[1..], layout, 8);
-            assert!(matches!(
-                refused,
-                Err(Error::Device(gpu_core::Error::Length { expected: 400, actual: 399, .. }))
-            ));
+            assert!(matches!(refused, Err(Error::Device(Core::Length { expected: 400, actual: 399, .. }))));
             assert_eq!(a, before);
         }
     });

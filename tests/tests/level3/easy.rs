@@ -1,6 +1,7 @@
 //! Products and solutions in buffers of their own, of batches too: of small whole numbers, so that every order of
 //! operations is exact.
 
+use gpu_core::Error as Core;
 use gpu_linalg::{
     Batch, BatchLayout, Diagonal, Error, Matrix, Order, Side, gram, gram_pair, matmul_symmetric,
     matmul_triangular, solve_triangular,
@@ -65,15 +66,9 @@ fn one_triangle_of_a_factor_is_read() {
                 let product = matmul_triangular(side, triangle, diagonal, a, b).unwrap();
                 assert_eq!(product.to_vec().unwrap(), triangular, "{context}");
                 let error = matmul_symmetric(side, triangle, b, a).unwrap_err();
-                assert!(
-                    matches!(error, Error::Device(gpu_core::Error::NotSquare { .. })),
-                    "{error}, {context}"
-                );
+                assert!(matches!(error, Error::Device(Core::NotSquare { .. })), "{error}, {context}");
                 let error = matmul_triangular(side, triangle, diagonal, b, a).unwrap_err();
-                assert!(
-                    matches!(error, Error::Device(gpu_core::Error::NotSquare { .. })),
-                    "{error}, {context}"
-                );
+                assert!(matches!(error, Error::Device(Core::NotSquare { .. })), "{error}, {context}");
             });
         }
     }
@@ -125,10 +120,7 @@ fn sums_of_two_products_are_whole() {
                 assert!(matches!(error, Error::BatchCounts { a: 2, b: 1, .. }), "{error}, {context}");
                 if n != k {
                     let error = gram_pair(a, b.transposed()).unwrap_err();
-                    assert!(
-                        matches!(error, Error::Device(gpu_core::Error::Shape { .. })),
-                        "{error}, {context}"
-                    );
+                    assert!(matches!(error, Error::Device(Core::Shape { .. })), "{error}, {context}");
                 }
             });
         }

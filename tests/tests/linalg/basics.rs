@@ -1,7 +1,7 @@
 //! Products of matrices: one body over all backends, against a serial oracle.
 
-use gpu_core::matrix;
-use gpu_core::{Kind, Scratch, ScratchSize};
+use gpu_core::matrix::Invalid;
+use gpu_core::{Error as Core, Kind, Scratch, ScratchSize};
 use gpu_linalg::plan::gemm::{AsVector, Split};
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order, RealElement, gemm, gemm_scratch, matmul,
@@ -369,40 +369,26 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
         .unwrap_err();
         assert!(matches!(error, Error::BatchCounts { a: 3, b: 3, c: 2 }), "{error}");
         let error = BatchMut::new(&mut output, layout(2, 3)).unwrap_err();
-        assert!(
-            matches!(error, gpu_core::Error::Matrix(matrix::Invalid::Overlap { expected: 4, actual: 3 })),
-            "{error}"
-        );
+        assert!(matches!(error, Core::Matrix(Invalid::Overlap { expected: 4, actual: 3 })), "{error}");
         let error = Batch::new(&memory, layout(3, usize::MAX / 2)).unwrap_err();
-        assert!(
-            matches!(error, gpu_core::Error::Matrix(matrix::Invalid::BatchOverflow { count: 3, .. })),
-            "{error}"
-        );
+        assert!(matches!(error, Core::Matrix(Invalid::BatchOverflow { count: 3, .. })), "{error}");
         let error = Matrix::new(&memory, Layout::row_major(8, 9).unwrap()).unwrap_err();
-        assert!(matches!(error, gpu_core::Error::Length { expected: 72, actual: 64, .. }), "{error}");
+        assert!(matches!(error, Core::Length { expected: 72, actual: 64, .. }), "{error}");
         let error = Layout::row_major(3, 5).unwrap().with_leading_dimension(4).unwrap_err();
         let expected = matches!(
             error,
-            gpu_core::Error::Matrix(matrix::Invalid::LeadingDimension {
-                rows: 3,
-                columns: 5,
-                expected: 5,
-                actual: 4
-            })
+            Core::Matrix(Invalid::LeadingDimension { rows: 3, columns: 5, expected: 5, actual: 4 })
         );
         assert!(expected, "{error}");
         let error = Layout::column_major(usize::MAX / 2, 3).unwrap_err();
-        assert!(
-            matches!(error, gpu_core::Error::Matrix(matrix::Invalid::SizeOverflow { columns: 3, .. })),
-            "{error}"
-        );
+        assert!(matches!(error, Core::Matrix(Invalid::SizeOverflow { columns: 3, .. })), "{error}");
 
         let other = gpu_core::Device::simulator();
         let elsewhere = other.upload(&[1.0f32; 4]).unwrap();
         let foreign = Matrix::new(&elsewhere, Layout::row_major(2, 2).unwrap()).unwrap();
         let target = MatrixMut::new(&mut output, Layout::row_major(2, 2).unwrap()).unwrap();
         let error = gemm(&stream, 1.0, matrix(2, 2), foreign, 0.0, target, &mut none).unwrap_err();
-        assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
+        assert!(matches!(error, Error::Device(Core::WrongDevice { .. })), "{error}");
         let long = device.upload(&[1.0f32; 8192]).unwrap();
         let row = Matrix::new(&long, Layout::row_major(1, 8192).unwrap()).unwrap();
         let needed = gemm_scratch::<f32>(8192, Layout::row_major(1, 1).unwrap());

@@ -1,8 +1,8 @@
 //! Products of batches whose matrices start anywhere, of every type: one body over all backends, against a serial
 //! oracle in `i64`, and in reals against the chain of multiply-adds that is documented.
 
-use gpu_core::matrix;
-use gpu_core::{Device, Element, Stream};
+use gpu_core::matrix::Invalid;
+use gpu_core::{Device, Element, Error as Core, Stream};
 use gpu_linalg::{
     BatchStarts, Error, Layout, Matrix, MatrixMut, Order, bf16, f16, gemm_batched, gemm_i8_batched,
     gemm_tensor_batched, gemm_tf32_batched,
@@ -284,19 +284,16 @@ fn what_cannot_be_is_refused_and_nothing_is_written() {
             let mut starts = [0; 3];
             starts[at] = 9;
             let error = run(two, two, &[[0, 0, 4], starts]);
-            let Error::Device(gpu_core::Error::Length { what: found, expected: 13, actual: 12 }) = error
-            else {
+            let Error::Device(Core::Length { what: found, expected: 13, actual: 12 }) = error else {
                 panic!("{error:?}")
             };
             assert!(found.starts_with(what), "{found}");
             starts[at] = usize::MAX;
             let error = run(two, two, &[starts]);
-            assert!(matches!(error, Error::Device(gpu_core::Error::Length { .. })), "{error:?}");
+            assert!(matches!(error, Error::Device(Core::Length { .. })), "{error:?}");
         }
         let error = run(two, two, &[[0, 0, 8], [0, 0, 0], [0, 0, 5]]);
-        let Error::Device(gpu_core::Error::Matrix(matrix::Invalid::Overlap { expected: 4, actual: 3 })) =
-            error
-        else {
+        let Error::Device(Core::Matrix(Invalid::Overlap { expected: 4, actual: 3 })) = error else {
             panic!("{error:?}")
         };
         assert_eq!(c.to_vec().unwrap(), [7.0; 12]);

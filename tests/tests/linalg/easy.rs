@@ -1,6 +1,6 @@
 //! Products in buffers of their own: of small whole numbers, so that every order of operations is exact.
 
-use gpu_core::{Buffer, Device};
+use gpu_core::{Buffer, Device, Error as Core};
 use gpu_linalg::{
     Batch, BatchLayout, Diagonal, Error, Layout, Matrix, Order, Triangle, matmul, matvec_symmetric,
     matvec_triangular, minus, outer, plus, times,
@@ -71,10 +71,7 @@ fn sums_differences_and_products_of_elements_have_no_gaps() {
             assert_eq!(to_vec(times(of_x, of_y)), expected(|x, y| x * y), "{context}");
             let error = plus(of_x, Matrix::new(of_y.data(), dense.transposed()).unwrap()).unwrap_err();
             assert!(
-                matches!(
-                    error,
-                    Error::Device(gpu_core::Error::Shape { expected: (5, 70), actual: (70, 5), .. })
-                ),
+                matches!(error, Error::Device(Core::Shape { expected: (5, 70), actual: (70, 5), .. })),
                 "{error}"
             );
         }
@@ -155,12 +152,11 @@ fn vectors_of_other_lengths_are_refused() {
                 [matvec_symmetric(triangle, a, &x).unwrap_err(), triangular]
             });
             let lengths = |error: &Error| {
-                matches!(error, Error::Device(gpu_core::Error::VectorLengths { rows: 3, columns: 3, .. }))
+                matches!(error, Error::Device(Core::VectorLengths { rows: 3, columns: 3, .. }))
             };
             assert!(of[0].iter().all(lengths), "{:?} on {device}", of[0]);
-            let not_square = |error: &Error| {
-                matches!(error, Error::Device(gpu_core::Error::NotSquare { rows: 3, columns: 4, .. }))
-            };
+            let not_square =
+                |error: &Error| matches!(error, Error::Device(Core::NotSquare { rows: 3, columns: 4, .. }));
             assert!(of[1].iter().all(not_square), "{:?} on {device}", of[1]);
         }
     });

@@ -1,6 +1,6 @@
 //! Element-wise operations on vectors and matrices: one body over all backends, against a serial oracle.
 
-use gpu_core::{Buffer, Device};
+use gpu_core::{Buffer, Device, Error as Core};
 use gpu_linalg::{
     Error, Layout, Matrix, MatrixMut, Order, RealElement, add, axpy, copy, hadamard, scale, subtract, swap,
 };
@@ -156,12 +156,12 @@ fn operands_that_differ_are_refused_and_nothing_is_written() {
         let target = MatrixMut::new(&mut output, rows).unwrap();
         let error = add(&stream, matrix(rows), matrix(other), target).unwrap_err();
         assert!(
-            matches!(error, Error::Device(gpu_core::Error::Shape { expected: (3, 4), actual: (4, 3), .. })),
+            matches!(error, Error::Device(Core::Shape { expected: (3, 4), actual: (4, 3), .. })),
             "{error}"
         );
         let target = MatrixMut::new(&mut output, other).unwrap();
         let error = subtract(&stream, matrix(rows), matrix(rows), target).unwrap_err();
-        assert!(matches!(error, Error::Device(gpu_core::Error::Shape { .. })), "{error}");
+        assert!(matches!(error, Error::Device(Core::Shape { .. })), "{error}");
         let target = MatrixMut::new(&mut output, columns).unwrap();
         let error = axpy(&stream, 1.0, matrix(rows), target).unwrap_err();
         assert!(
@@ -170,13 +170,13 @@ fn operands_that_differ_are_refused_and_nothing_is_written() {
         );
         let error = copy(&stream, memory.slice(1..), &mut output).unwrap_err();
         assert!(
-            matches!(error, Error::Device(gpu_core::Error::Shape { expected: (1, 11), actual: (1, 12), .. })),
+            matches!(error, Error::Device(Core::Shape { expected: (1, 11), actual: (1, 12), .. })),
             "{error}"
         );
         let elsewhere = Device::simulator();
         let foreign = elsewhere.upload(&[1.0f32; 12]).unwrap();
         let error = hadamard(&stream, &memory, &foreign, &mut output).unwrap_err();
-        assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
+        assert!(matches!(error, Error::Device(Core::WrongDevice { .. })), "{error}");
         assert_eq!(output.to_vec().unwrap(), [-7.0; 12]);
     });
 }

@@ -1,6 +1,6 @@
 //! Products of a matrix and a vector: one body over all backends, against a serial oracle.
 
-use gpu_core::{Kind, Scratch, ScratchSize};
+use gpu_core::{Error as Core, Kind, Scratch, ScratchSize};
 use gpu_linalg::plan::gemv::Plan;
 use gpu_linalg::{Element, Error, Layout, Matrix, Order, bf16, f16, gemv, gemv_scratch, matvec};
 use gpu_linalg_kernels::gemv::{ACROSS_THREADS, ACROSS_WARPS, Shape, vector};
@@ -245,18 +245,12 @@ fn bad_lengths_are_refused_and_nothing_is_written() {
         let mut scratch = exactly(&stream, needed);
         let error = gemv(&stream, 1.0, matrix, &x, 0.0, &mut y, &mut scratch).unwrap_err();
         assert!(
-            matches!(
-                error,
-                Error::Device(gpu_core::Error::VectorLengths { rows: 2, columns: 30_000, x: 30_000, y: 3 })
-            ),
+            matches!(error, Error::Device(Core::VectorLengths { rows: 2, columns: 30_000, x: 30_000, y: 3 })),
             "{error}"
         );
         let error =
             gemv(&stream, 1.0, matrix, x.slice(1..), 0.0, y.slice_mut(..2), &mut scratch).unwrap_err();
-        assert!(
-            matches!(error, Error::Device(gpu_core::Error::VectorLengths { x: 29_999, y: 2, .. })),
-            "{error}"
-        );
+        assert!(matches!(error, Error::Device(Core::VectorLengths { x: 29_999, y: 2, .. })), "{error}");
         let mut call = |scratch: &mut Scratch| gemv(&stream, 1.0, matrix, &x, 0.0, y.slice_mut(..2), scratch);
         assert!(is_of_other_stream(call(&mut exactly(&device.stream().unwrap(), needed))));
         if device.kind() != Kind::Cpu {
@@ -266,7 +260,7 @@ fn bad_lengths_are_refused_and_nothing_is_written() {
         let foreign = other.upload(&vec![1.0f32; 30_000]).unwrap();
         let target = y.slice_mut(..2);
         let error = gemv(&stream, 1.0, matrix, &foreign, 0.0, target, &mut scratch).unwrap_err();
-        assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
+        assert!(matches!(error, Error::Device(Core::WrongDevice { .. })), "{error}");
         assert_eq!(y.to_vec().unwrap(), [OLD; 3]);
         gemv(&stream, 1.0, matrix, &x, 0.0, y.slice_mut(..2), &mut scratch).unwrap();
         stream.synchronize().unwrap();

@@ -1,7 +1,7 @@
 //! Outer products, and products of a vector and a symmetric or triangular matrix: one body over all backends, against
 //! serial oracles.
 
-use gpu_core::{Kind, Scratch, ScratchSize};
+use gpu_core::{Error as Core, Kind, Scratch, ScratchSize};
 use gpu_linalg::{
     Diagonal, Error, Layout, Matrix, MatrixMut, Order, RealElement, Triangle, ger, symv, symv_scratch, trmv,
     trmv_scratch,
@@ -274,10 +274,7 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
         let square = Matrix::new(&ones, Layout::row_major(3, 3).unwrap()).unwrap();
         let lower = Triangle::Lower;
         let error = symv(&stream, lower, 1.0, wide, ones.slice(..4), 0.0, y.slice_mut(..3), &mut scratch);
-        assert!(matches!(
-            error.unwrap_err(),
-            Error::Device(gpu_core::Error::NotSquare { rows: 3, columns: 4, .. })
-        ));
+        assert!(matches!(error.unwrap_err(), Error::Device(Core::NotSquare { rows: 3, columns: 4, .. })));
         let error = trmv(&stream, lower, Diagonal::Unit, wide, y.slice_mut(..4), &mut scratch).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -286,10 +283,10 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
         let error = symv(&stream, lower, 1.0, square, ones.slice(..2), 0.0, y.slice_mut(..3), &mut scratch);
         assert!(matches!(
             error.unwrap_err(),
-            Error::Device(gpu_core::Error::VectorLengths { rows: 3, columns: 3, x: 2, y: 3 })
+            Error::Device(Core::VectorLengths { rows: 3, columns: 3, x: 2, y: 3 })
         ));
         let error = trmv(&stream, lower, Diagonal::Unit, square, y.slice_mut(..4), &mut scratch).unwrap_err();
-        assert!(matches!(error, Error::Device(gpu_core::Error::VectorLengths { x: 4, y: 4, .. })), "{error}");
+        assert!(matches!(error, Error::Device(Core::VectorLengths { x: 4, y: 4, .. })), "{error}");
         let needed = trmv_scratch::<f32>(3).unwrap();
         let mut call =
             |scratch: &mut Scratch| trmv(&stream, lower, Diagonal::Unit, square, y.slice_mut(..3), scratch);
@@ -300,16 +297,13 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
         let matrix = MatrixMut::new(&mut y, Layout::row_major(3, 4).unwrap()).unwrap();
         let error = ger(&stream, 1.0, ones.slice(..4), ones.slice(..4), matrix).unwrap_err();
         assert!(
-            matches!(
-                error,
-                Error::Device(gpu_core::Error::VectorLengths { rows: 3, columns: 4, x: 4, y: 4 })
-            ),
+            matches!(error, Error::Device(Core::VectorLengths { rows: 3, columns: 4, x: 4, y: 4 })),
             "{error}"
         );
         let foreign = gpu_core::Device::simulator().upload(&[1.0f32; 3]).unwrap();
         let matrix = MatrixMut::new(&mut y, Layout::row_major(3, 4).unwrap()).unwrap();
         let error = ger(&stream, 1.0, &foreign, ones.slice(..4), matrix).unwrap_err();
-        assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
+        assert!(matches!(error, Error::Device(Core::WrongDevice { .. })), "{error}");
         assert_eq!(y.to_vec().unwrap(), [OLD; 12]);
     });
 }

@@ -1,7 +1,7 @@
 //! Reductions of segments: a segment's result has the bits of its reduction alone, on every backend.
 
 use core::cmp::Ordering;
-use gpu_core::segments;
+use gpu_core::segments::Invalid;
 
 use crate::support::oracles::{BitsOracle, EuclideanOracle, Oracle, largest};
 use crate::support::reduce::{Sample, bits_of};
@@ -52,7 +52,7 @@ fn check<R, E>(
     let empty = offsets.windows(2).position(|pair| pair[0] == pair[1]);
     if let (Some(expected), None) = (empty, R::EMPTY) {
         assert!(
-            matches!(actual, Err(Error::Segments(segments::Invalid::EmptySegment { segment, .. })) if segment == expected),
+            matches!(actual, Err(Error::Segments(Invalid::EmptySegment { segment, .. })) if segment == expected),
             "{context}: segment {expected} is empty"
         );
         return;
@@ -331,17 +331,17 @@ fn launches_share_their_scratch() {
 fn bad_segments_are_refused() {
     for_each("bad_segments_are_refused", |device| {
         let from = |offsets: &[u32]| Offsets::new(device, offsets);
-        assert!(matches!(from(&[]), Err(Error::Segments(segments::Invalid::NoOffsets))));
+        assert!(matches!(from(&[]), Err(Error::Segments(Invalid::NoOffsets))));
         assert!(matches!(
             from(&[0, 5, 4]),
-            Err(Error::Segments(segments::Invalid::Decreasing { index: 2, before: 5, actual: 4 }))
+            Err(Error::Segments(Invalid::Decreasing { index: 2, before: 5, actual: 4 }))
         ));
         let on_device = device.upload(&[3u32, 1]).unwrap();
         assert!(matches!(
             Offsets::from_buffer(on_device),
-            Err(Error::Segments(segments::Invalid::Decreasing { index: 1, before: 3, actual: 1 }))
+            Err(Error::Segments(Invalid::Decreasing { index: 1, before: 3, actual: 1 }))
         ));
-        assert!(matches!(Segments::of_length(0), Err(Error::Segments(segments::Invalid::SegmentLength))));
+        assert!(matches!(Segments::of_length(0), Err(Error::Segments(Invalid::SegmentLength))));
 
         let stream = device.stream().unwrap();
         let input = device.upload(&[1.0f32; 10]).unwrap();
@@ -361,7 +361,7 @@ fn bad_segments_are_refused() {
         let beyond = from(&[0, 4, 11]).unwrap();
         assert!(matches!(
             into(&beyond, 2, &mut scratch),
-            Err(Error::Segments(segments::Invalid::BeyondEnd { end: 11, len: 10, .. }))
+            Err(Error::Segments(Invalid::BeyondEnd { end: 11, len: 10, .. }))
         ));
         assert!(matches!(
             into(&two, 1, &mut scratch),
@@ -386,18 +386,18 @@ fn bad_segments_are_refused() {
         );
         assert!(matches!(short, Err(Error::ScratchTooSmall { expected: 512, actual: 256, .. })), "{short:?}");
         let empty = reduce_segments::<Max<f32>>(input.view(), &from(&[0, 4, 4, 10]).unwrap());
-        assert!(matches!(empty, Err(Error::Segments(segments::Invalid::EmptySegment { segment: 1, .. }))));
+        assert!(matches!(empty, Err(Error::Segments(Invalid::EmptySegment { segment: 1, .. }))));
         let elsewhere = Offsets::new(&Device::simulator(), &[0, 1]).unwrap();
         assert!(matches!(sum_segments(&input, &elsewhere), Err(Error::WrongDevice { .. })));
         let rows = sum_segments(&input, Segments::of_length(3).unwrap());
-        assert!(matches!(rows, Err(Error::Segments(segments::Invalid::Rows { len: 10, row: 3, .. }))));
+        assert!(matches!(rows, Err(Error::Segments(Invalid::Rows { len: 10, row: 3, .. }))));
         let starts = device.upload(&[1u8; 10]).unwrap();
         for (segments, expected) in
             [(Segments::by_flags(&starts), "flags"), (Segments::by_key(&starts), "keys")]
         {
             let error = sum_segments(&input, segments).unwrap_err();
             assert!(
-                matches!(error, Error::Segments(segments::Invalid::SegmentsBy { by, .. }) if by == expected),
+                matches!(error, Error::Segments(Invalid::SegmentsBy { by, .. }) if by == expected),
                 "{error}"
             );
         }

@@ -2,7 +2,7 @@
 //! against the CPU's bits.
 
 use core::fmt::Debug;
-use gpu_core::segments;
+use gpu_core::segments::Invalid;
 
 use crate::support::scan::{MODES, Sample, assert_same, every_wide_type};
 use crate::support::segments::{serial, serial_wide, starts_of};
@@ -403,28 +403,22 @@ fn what_segments_refuse() {
         let input = device.upload(&[1.0f32, 2.0, 3.0]).unwrap();
         let scan =
             |segments: &Segments<'_>| scan_segments::<Sum<f32>>(&input, segments, Options::inclusive());
-        assert!(matches!(Segments::of_length(0), Err(Error::Segments(segments::Invalid::SegmentLength))));
+        assert!(matches!(Segments::of_length(0), Err(Error::Segments(Invalid::SegmentLength))));
         let error = Offsets::new(device, &[0, 2, 1]).unwrap_err();
         assert!(
-            matches!(
-                error,
-                Error::Segments(segments::Invalid::Decreasing { index: 2, before: 2, actual: 1 })
-            ),
+            matches!(error, Error::Segments(Invalid::Decreasing { index: 2, before: 2, actual: 1 })),
             "{error}"
         );
         let beyond = Offsets::new(device, &[0, 4]).unwrap();
         let error = scan(&Segments::by_offsets(&beyond)).unwrap_err();
-        assert!(
-            matches!(error, Error::Segments(segments::Invalid::BeyondEnd { end: 4, len: 3, .. })),
-            "{error}"
-        );
+        assert!(matches!(error, Error::Segments(Invalid::BeyondEnd { end: 4, len: 3, .. })), "{error}");
         let short = device.upload(&[1u8, 0]).unwrap();
         for segments in [Segments::by_flags(&short), Segments::by_key(&short)] {
             let error = scan(&segments).unwrap_err();
             assert!(matches!(error, Error::InputLengths { first: 3, second: 2, .. }), "{error}");
         }
         assert!(
-            matches!(Offsets::new(device, &[]), Err(Error::Segments(segments::Invalid::NoOffsets))),
+            matches!(Offsets::new(device, &[]), Err(Error::Segments(Invalid::NoOffsets))),
             "as reductions have it"
         );
         let stream = device.default_stream();

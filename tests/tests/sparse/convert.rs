@@ -1,5 +1,6 @@
 //! Conversions: one body over all backends, against serial oracles.
 
+use gpu_core::Error as Core;
 use std::collections::BTreeMap;
 
 use gpu_sparse::{
@@ -81,20 +82,13 @@ fn an_entry_outside_is_refused() {
         assert!(
             matches!(
                 error,
-                Error::Device(gpu_core::Error::LengthMismatch {
-                    what: "row indices",
-                    expected: 3,
-                    actual: 2
-                })
+                Error::Device(Core::LengthMismatch { what: "row indices", expected: 3, actual: 2 })
             ),
             "{error}"
         );
         let error = CooView::new(3, 5, &lent.0, &lent.1, values.slice(1..)).unwrap_err();
         assert!(
-            matches!(
-                error,
-                Error::Device(gpu_core::Error::LengthMismatch { what: "values", expected: 3, actual: 2 })
-            ),
+            matches!(error, Error::Device(Core::LengthMismatch { what: "values", expected: 3, actual: 2 })),
             "{error}"
         );
         // The first row and the first column that there are not.

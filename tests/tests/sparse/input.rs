@@ -1,6 +1,6 @@
 //! What is no matrix is refused: on all backends, with the same words.
 
-use gpu_core::Device;
+use gpu_core::{Device, Error as Core};
 use gpu_sparse::{Csr, CsrView, Error};
 use gpu_tests::backends::for_each;
 
@@ -35,18 +35,12 @@ fn arrays_of_other_lengths_are_refused() {
         let values = device.upload(&[1.0f64]).unwrap();
         let error = CsrView::new(5, 5, &offsets, &indices, &values).unwrap_err();
         assert!(
-            matches!(
-                error,
-                Error::Device(gpu_core::Error::LengthMismatch { what: "offsets", expected: 6, actual: 2 })
-            ),
+            matches!(error, Error::Device(Core::LengthMismatch { what: "offsets", expected: 6, actual: 2 })),
             "{error}"
         );
         let error = CsrView::new(5, u32::MAX as usize, &offsets, &indices, &values).unwrap_err();
         assert!(
-            matches!(
-                error,
-                Error::Device(gpu_core::Error::ExtentTooLarge { what: "the number of columns", .. })
-            ),
+            matches!(error, Error::Device(Core::ExtentTooLarge { what: "the number of columns", .. })),
             "{error}"
         );
     });

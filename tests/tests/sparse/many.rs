@@ -1,6 +1,6 @@
 //! Several vectors at once, and transposed matrices: one body over all backends, against serial oracles.
 
-use gpu_core::{Device, Layout, Matrix, MatrixMut};
+use gpu_core::{Device, Error as Core, Layout, Matrix, MatrixMut};
 use gpu_sparse::{Algorithm, Analysis, Csc, CsrView, Diagonal, Error, Side, Spmv, Strategy, spmm, transpose};
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
@@ -285,10 +285,7 @@ fn products_in_buffers_of_their_own_have_the_bits_of_each() {
         let wrong = Matrix::new(&[1.0; 8], Layout::row_major(4, 2).unwrap()).unwrap();
         let error = spmm(&a, wrong).unwrap_err();
         assert!(
-            matches!(
-                error,
-                Error::Device(gpu_core::Error::Shape { what: "B", expected: (50, 2), actual: (4, 2) })
-            ),
+            matches!(error, Error::Device(Core::Shape { what: "B", expected: (50, 2), actual: (4, 2) })),
             "{error}"
         );
     });
@@ -309,7 +306,7 @@ fn shapes_that_do_not_fit_are_refused() {
         ] {
             let (b, c) = (Matrix::new(&b, b_layout).unwrap(), MatrixMut::new(&mut c, c_layout).unwrap());
             match product.run_many(&stream, 1.0, b, 0.0, c).unwrap_err() {
-                Error::Device(gpu_core::Error::Shape { what, expected, actual }) => {
+                Error::Device(Core::Shape { what, expected, actual }) => {
                     assert_eq!((what, expected, actual), refused)
                 }
                 error => panic!("{error}"),
@@ -321,10 +318,7 @@ fn shapes_that_do_not_fit_are_refused() {
             (Matrix::new(&b, layout(4, 1)).unwrap(), MatrixMut::new(&mut c, layout(4, 2)).unwrap());
         let error = analysis.solve_many(&stream, 1.0, right, out).unwrap_err();
         assert!(
-            matches!(
-                error,
-                Error::Device(gpu_core::Error::Shape { what: "B", expected: (4, 2), actual: (4, 1) })
-            ),
+            matches!(error, Error::Device(Core::Shape { what: "B", expected: (4, 2), actual: (4, 1) })),
             "{error}"
         );
         assert_eq!(c.to_vec().unwrap(), [7.0; 8]);
@@ -338,6 +332,6 @@ fn errors_pass_as_those_of_the_core() {
         CsrView::new(1, 1, &[0, 2], &[0], &[1.0f32])?;
         Ok(())
     }
-    let gpu_core::Error::Primitive(own) = solves().unwrap_err() else { panic!("another error") };
+    let Core::Primitive(own) = solves().unwrap_err() else { panic!("another error") };
     assert!(matches!(own.downcast_ref::<Error>(), Some(Error::Offsets { row: 0, .. })));
 }

@@ -1,7 +1,7 @@
 //! Calls that are refused leave their output as it was.
 
 use gpu_core::interop::{raw_pointer, view_from_raw, view_mut_from_raw};
-use gpu_core::{Buffer, Device, Kind, Layout, Matrix, MatrixMut, Stream, ViewMut};
+use gpu_core::{Buffer, Device, Error as Core, Kind, Layout, Matrix, MatrixMut, Stream, ViewMut};
 use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Error, Side, Spmv, Strategy, Wide, WideSpmv};
 use gpu_tests::backends::{cuda, for_each};
 
@@ -34,8 +34,8 @@ fn refuses(
         [(columns - 1, rows), (columns + 1, rows), (columns, rows - 1), (columns, rows + 1)]
     {
         match refused(device, (device, input), (device, output)) {
-            Error::Device(gpu_core::Error::VectorLengths { .. }) if count == 1 => {}
-            Error::Device(gpu_core::Error::Shape { expected, actual, .. }) => {
+            Error::Device(Core::VectorLengths { .. }) if count == 1 => {}
+            Error::Device(Core::Shape { expected, actual, .. }) => {
                 assert_ne!(expected, actual, "{name}")
             }
             error => panic!("{name}: {error}"),
@@ -44,7 +44,7 @@ fn refuses(
     for (on, input, output) in [(&other, device, device), (device, &other, device), (device, device, &other)]
     {
         match refused(on, (input, columns), (output, rows)) {
-            Error::Device(gpu_core::Error::WrongDevice { .. }) => {}
+            Error::Device(Core::WrongDevice { .. }) => {}
             error => panic!("{name}: {error}"),
         }
     }
@@ -119,7 +119,7 @@ fn outputs_that_share_memory_are_refused_and_left() {
     };
     let refused = |result: Result<(), Error>, expected| {
         assert!(
-            matches!(result, Err(Error::Device(gpu_core::Error::Aliasing { with })) if with == expected),
+            matches!(result, Err(Error::Device(Core::Aliasing { with })) if with == expected),
             "{expected}: {result:?}"
         );
         assert_eq!(memory.to_vec().unwrap(), old, "{expected}");

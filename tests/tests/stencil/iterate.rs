@@ -1,7 +1,7 @@
 //! Iterated stencils: one body over all backends, against a serial oracle, NumPy's results, exact solutions and what is
 //! conserved.
 
-use gpu_core::{Device, Scratch};
+use gpu_core::{Device, Error as Core, Scratch};
 use gpu_stencil::Error;
 use gpu_stencil::iterate::{
     Boundary, Grid, GridElement, Problem, Shape, Stencil, difference_into, iterate, iterate_into,
@@ -460,47 +460,34 @@ fn bad_input_is_refused_and_nothing_is_written() {
         let scratch = &mut Scratch::new(&stream).fixed();
         let error = problem.with_source(&short).unwrap_err();
         assert!(
-            matches!(
-                error,
-                Error::Device(gpu_core::Error::LengthMismatch { what: "source", expected: 12, actual: 11 })
-            ),
+            matches!(error, Error::Device(Core::LengthMismatch { what: "source", expected: 12, actual: 11 })),
             "{error}"
         );
         let error = iterate_into(&stream, &problem, &short, 1, &mut output, scratch).unwrap_err();
-        assert!(
-            matches!(error, Error::Device(gpu_core::Error::LengthMismatch { what: "state", .. })),
-            "{error}"
-        );
+        assert!(matches!(error, Error::Device(Core::LengthMismatch { what: "state", .. })), "{error}");
         let error = iterate_into(&stream, &problem, &state, 1, &mut short_output, scratch).unwrap_err();
         assert!(
-            matches!(error, Error::Device(gpu_core::Error::OutputLength { expected: 12, actual: 11, .. })),
+            matches!(error, Error::Device(Core::OutputLength { expected: 12, actual: 11, .. })),
             "{error}"
         );
         let error = iterate_into(&stream, &problem, &state, 2, &mut output, scratch).unwrap_err();
         assert!(
             matches!(
                 error,
-                Error::Device(gpu_core::Error::ScratchTooSmall {
-                    what: "stencil in steps",
-                    expected: 256,
-                    actual: 0
-                })
+                Error::Device(Core::ScratchTooSmall { what: "stencil in steps", expected: 256, actual: 0 })
             ),
             "{error}"
         );
         let other = &mut Scratch::new(&device.stream().unwrap());
         let error = iterate_into(&stream, &problem, &state, 2, &mut output, other).unwrap_err();
-        assert!(matches!(error, Error::Device(gpu_core::Error::ScratchOfOtherStream { .. })), "{error}");
+        assert!(matches!(error, Error::Device(Core::ScratchOfOtherStream { .. })), "{error}");
         let error = iterate(&problem, &short, 2).unwrap_err();
-        assert!(
-            matches!(error, Error::Device(gpu_core::Error::LengthMismatch { what: "state", .. })),
-            "{error}"
-        );
+        assert!(matches!(error, Error::Device(Core::LengthMismatch { what: "state", .. })), "{error}");
         let foreign = Device::simulator().upload(&[1.0f32; 12]).unwrap();
         let error = iterate_into(&stream, &problem, &foreign, 1, &mut output, scratch).unwrap_err();
-        assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
+        assert!(matches!(error, Error::Device(Core::WrongDevice { .. })), "{error}");
         let error = difference_into(&stream, &problem, &foreign, &mut output).unwrap_err();
-        assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
+        assert!(matches!(error, Error::Device(Core::WrongDevice { .. })), "{error}");
         assert_eq!(output.to_vec().unwrap(), [-7.0; 12]);
     });
 }

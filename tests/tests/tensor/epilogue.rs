@@ -1,6 +1,6 @@
 //! Products with a bias and an activation: one body over all backends, against a serial oracle in `f64`.
 
-use gpu_core::{Device, Kind, ScratchSize};
+use gpu_core::{Device, Error as Core, Kind, ScratchSize};
 use gpu_linalg::plan::tensor::{Choice, Plan, split};
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
@@ -352,7 +352,7 @@ fn epilogues_check_their_bias() {
         ];
         for (epilogue, numbers) in lengths {
             match call(epilogue) {
-                Error::Device(gpu_core::Error::LengthMismatch { what, expected, actual }) => {
+                Error::Device(Core::LengthMismatch { what, expected, actual }) => {
                     assert_eq!((what, [expected, actual]), ("a bias for the output", numbers));
                 }
                 error => panic!("{error}"),
@@ -361,7 +361,7 @@ fn epilogues_check_their_bias() {
         let elsewhere = if device.kind() == Kind::Cpu { Device::simulator() } else { Device::cpu() };
         let foreign = elsewhere.zeroed::<f32>(6).unwrap();
         let error = call(relu.bias_per_column(&foreign));
-        assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
+        assert!(matches!(error, Error::Device(Core::WrongDevice { .. })), "{error}");
         assert_eq!(output.to_vec().unwrap(), old);
     });
 }

@@ -1,6 +1,6 @@
 //! The textbook transpositions: one body over all variants and backends, against a serial oracle.
 
-use gpu_core::Device;
+use gpu_core::{Device, Error as Core};
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::floats;
@@ -83,10 +83,7 @@ fn bad_input_is_refused_and_nothing_is_written() {
             };
             let error = run(two, two);
             assert!(
-                matches!(
-                    error,
-                    Error::Device(gpu_core::Error::Shape { expected: (3, 2), actual: (2, 3), .. })
-                ),
+                matches!(error, Error::Device(Core::Shape { expected: (3, 2), actual: (2, 3), .. })),
                 "{error}"
             );
             let error = run(two.transposed(), two);
@@ -109,8 +106,6 @@ fn too_many_tiles_are_a_typed_error() {
     let matrix = Matrix::new(&input, layout(rows, 1, 1)).unwrap();
     let target = MatrixMut::new(&mut output, layout(1, rows, rows)).unwrap();
     let error = transpose_with(Variant::Padded32, &stream, matrix, target).unwrap_err();
-    let Error::Device(gpu_core::Error::LaunchLimit { what, asked, limit, .. }) = error else {
-        panic!("{error}")
-    };
+    let Error::Device(Core::LaunchLimit { what, asked, limit, .. }) = error else { panic!("{error}") };
     assert_eq!((what, asked, limit), ("grid size in y", 65_536, 65_535));
 }
