@@ -82,13 +82,20 @@ fn an_entry_outside_is_refused() {
         assert!(
             matches!(
                 error,
-                Error::Device(Core::LengthMismatch { what: "row indices", expected: 3, actual: 2 })
+                Error::Device(Core::LengthMismatch {
+                    what: "row indices of a matrix",
+                    expected: 3,
+                    actual: 2
+                })
             ),
             "{error}"
         );
         let error = CooView::new(3, 5, &lent.0, &lent.1, values.slice(1..)).unwrap_err();
         assert!(
-            matches!(error, Error::Device(Core::LengthMismatch { what: "values", expected: 3, actual: 2 })),
+            matches!(
+                error,
+                Error::Device(Core::LengthMismatch { what: "values of a matrix", expected: 3, actual: 2 })
+            ),
             "{error}"
         );
         // The first row and the first column that there are not.
@@ -212,8 +219,8 @@ fn unsorted_arrays_that_are_no_matrix_are_refused() {
             let (offsets, indices) = (device.upload(offsets).unwrap(), device.upload(indices).unwrap());
             sort_rows(2, 3, &offsets, &indices, &values, Duplicates::Added).unwrap_err().to_string()
         };
-        assert_eq!(refused(&[0, 3], &[2, 1, 0]), "the offsets of a matrix are 2 elements, not 3");
-        assert_eq!(refused(&[0, 1, 2], &[2, 1]), "the values of a matrix are 3 elements, not 2");
+        assert_eq!(refused(&[0, 3], &[2, 1, 0]), "offsets of a matrix: expected 3 elements, got 2");
+        assert_eq!(refused(&[0, 1, 2], &[2, 1]), "values of a matrix: expected 2 elements, got 3");
         assert_eq!(refused(&[1, 2, 3], &[2, 1, 0]), "row 0 has the entries from 1 to 3, of 3");
         assert_eq!(refused(&[0, 4, 3], &[2, 1, 0]), "row 0 has the entries from 0 to 4, of 3");
         // Row 0 is unsorted, which is no fault here; row 1 has a column that there is not.

@@ -30,12 +30,15 @@ fn arrays_that_are_no_matrix_are_refused() {
 #[test]
 fn arrays_of_other_lengths_are_refused() {
     for_each("lengths", |device| {
-        assert_eq!(refused(device, 3, &[0, 1], &[0], 2), "the values of a matrix are 2 elements, not 1");
+        assert_eq!(refused(device, 3, &[0, 1], &[0], 2), "values of a matrix: expected 1 elements, got 2");
         let (offsets, indices) = (device.upload(&[0u32, 1]).unwrap(), device.upload(&[0u32]).unwrap());
         let values = device.upload(&[1.0f64]).unwrap();
         let error = CsrView::new(5, 5, &offsets, &indices, &values).unwrap_err();
         assert!(
-            matches!(error, Error::Device(Core::LengthMismatch { what: "offsets", expected: 6, actual: 2 })),
+            matches!(
+                error,
+                Error::Device(Core::LengthMismatch { what: "offsets of a matrix", expected: 6, actual: 2 })
+            ),
             "{error}"
         );
         let error = CsrView::new(5, u32::MAX as usize, &offsets, &indices, &values).unwrap_err();

@@ -89,7 +89,7 @@ fn wide_arrays_that_are_no_matrix_are_refused() {
             assert_eq!(said, "entry 3 stands in row 2 and column 9 of a 4 × 9 matrix");
         }
         let said = refused(9, &[0, 1, 5], &[0, 1, 2, 3, 4], 4);
-        assert_eq!(said, "a row with its entries are 5, the limit is 4");
+        assert_eq!(said, "a row with its entries is 5, the limit is 4");
         let many = device.upload(&[5u64, 1 << 33]).unwrap();
         let error = gpu_core::Error::from(narrow_indices(&many).unwrap_err());
         let gpu_core::Error::ExtentTooLarge { what: "a column", actual, .. } = error else {

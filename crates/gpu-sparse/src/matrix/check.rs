@@ -14,13 +14,8 @@ use crate::reference;
 pub(crate) fn arrays<T: Element>(matrix: &CsrView<'_, T>) -> Result<(), Error> {
     extents(matrix.rows, matrix.columns)?;
     sizes(matrix.rows, matrix.indices.len())?;
-    let lengths = [
-        ("offsets", matrix.rows + 1, matrix.offsets.len()),
-        ("values", matrix.indices.len(), matrix.values.len()),
-    ];
-    for (what, expected, actual) in lengths {
-        checks::length(what, expected, actual)?;
-    }
+    checks::length("offsets of a matrix", matrix.rows + 1, matrix.offsets.len())?;
+    checks::length("values of a matrix", matrix.indices.len(), matrix.values.len())?;
     let stream = matrix.offsets.device().default_stream();
     stream.expect("indices of a matrix", matrix.indices.device())?;
     stream.expect("values of a matrix", matrix.values.device())?;

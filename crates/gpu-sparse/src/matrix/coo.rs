@@ -45,8 +45,8 @@ impl<'a, T: Element> CooView<'a, T> {
         extents(rows, columns)?;
         sizes(rows, column_indices.len())?;
         let expected = column_indices.len();
-        checks::length("row indices", expected, row_indices.len())?;
-        checks::length("values", expected, values.len())?;
+        checks::length("row indices of a matrix", expected, row_indices.len())?;
+        checks::length("values of a matrix", expected, values.len())?;
         let stream = column_indices.device().default_stream();
         stream.expect("row indices of a matrix", row_indices.device())?;
         stream.expect("values of a matrix", values.device())?;

@@ -135,8 +135,8 @@ pub(super) fn cut<'a, T: Element>(
     extents(rows, columns)?;
     checks::extent("the number of rows and entries of a panel", limit, LARGEST)?;
     let entries = indices.len();
-    checks::length("offsets", rows + 1, offsets.len())?;
-    checks::length("values", entries, values.len())?;
+    checks::length("offsets of a matrix", rows + 1, offsets.len())?;
+    checks::length("values of a matrix", entries, values.len())?;
     let stream = offsets.device().default_stream();
     stream.expect("indices of a matrix", indices.device())?;
     stream.expect("values of a matrix", values.device())?;
