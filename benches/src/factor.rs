@@ -4,9 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use gpu_core::{Buffer, Device, Scratch};
-use gpu_linalg::{
-    Batch, BatchLayout, BatchMut, FactorElement, Layout, Triangle, expect_positive_definite, potrf, potrs,
-};
+use gpu_linalg::{Batch, BatchMut, FactorElement, Layout, Triangle, expect_positive_definite, potrf, potrs};
 
 use crate::data::{self, Element};
 use crate::error::Error;
@@ -172,7 +170,7 @@ fn of_type<T: Element + FactorElement + Into<f64> + From<f32>>(
 ) -> Result<f64, Error> {
     let &Shape { n, count, triangle, gap, .. } = shape;
     let matrix = Layout::column_major(n, n)?.with_leading_dimension(n + gap)?;
-    let layout = BatchLayout::new(matrix, count, matrix.span())?;
+    let layout = matrix.batch(count)?;
     // Elements are at most a half, and the diagonal outweighs the rest of its row.
     let mut host = data::values::<T>(layout.span()?);
     for number in 0..count {
@@ -208,7 +206,7 @@ fn of_type<T: Element + FactorElement + Into<f64> + From<f32>>(
     };
     factor(&mut a)?;
     let right = Layout::column_major(n, columns)?;
-    let right = BatchLayout::new(right, count, right.span())?;
+    let right = right.batch(count)?;
     let mut b = device.upload(&data::values::<T>(right.span()?))?;
     let l = Batch::new(&a, layout)?;
     batch_median(&stream, || -> Result<(), Error> {

@@ -33,8 +33,7 @@ use crate::{launch, reference};
 pub fn transpose<'a, T: Element>(input: impl Into<Batch<'a, T>>) -> Result<Buffer<T>, Error> {
     let input = input.into();
     let (device, BatchLayout { matrix, count, .. }) = (input.data().device(), input.layout());
-    let transposed = Layout::row_major(matrix.columns(), matrix.rows())?;
-    let layout = BatchLayout::new(transposed, count, transposed.span())?;
+    let layout = Layout::row_major(matrix.columns(), matrix.rows())?.batch(count)?;
     let mut output = device.alloc(layout.span()?)?;
     transpose_into(&device.default_stream(), input, BatchMut::new(&mut output, layout)?)?;
     Ok(output)

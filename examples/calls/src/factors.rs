@@ -2,8 +2,8 @@
 
 use gpu_linalg::variants::cholesky::{CholeskyElement, CholeskyVariant, cholesky};
 use gpu_linalg::{
-    Batch, BatchLayout, Diagonal, FactorElement, Layout, Matrix, MatrixMut, Scratch, Side, Triangle,
-    TriangleElement, logdet_batch, potrs_refined, trmm, trmm_scratch,
+    Batch, Diagonal, FactorElement, Layout, Matrix, MatrixMut, Scratch, Side, Triangle, TriangleElement,
+    logdet_batch, potrs_refined, trmm, trmm_scratch,
 };
 
 use super::{Call, Part, Sample, samples};
@@ -59,7 +59,7 @@ fn diagonals<T: FactorElement + Sample + Into<f64>>() -> Call {
     let name = format!("logdet_batch/{}", name::<T>());
     Call::new(name, bytes, Part::all(1 << 18), |device, len| {
         let matrix = Layout::row_major(EACH, EACH)?;
-        let layout = BatchLayout::new(matrix, len / matrix.span(), matrix.span())?;
+        let layout = matrix.batch(len / matrix.span())?;
         let factors = device.upload(&samples::<T>(len))?;
         Ok(Box::new(move || Ok(logdet_batch(Batch::new(&factors, layout)?).map(drop)?)))
     })

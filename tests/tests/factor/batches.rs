@@ -46,7 +46,7 @@ fn check<T: Real>(device: &Device, n: usize, count: usize, order: Order, triangl
 
     // Into matrices of the other order, one behind the other.
     let other = layout(n, ORDERS[usize::from(order == Order::RowMajor)], 1);
-    let to_batch = BatchLayout::new(other, count, other.span()).unwrap();
+    let to_batch = other.batch(count).unwrap();
     let mut to = device.upload(&vec![canary; to_batch.span().unwrap()]).unwrap();
     let from = Batch::new(&from, batch).unwrap();
     let into = BatchMut::new(&mut to, to_batch).unwrap();
@@ -125,7 +125,7 @@ fn the_order_of_the_minor_is_the_same_everywhere() {
         let mut a = device.upload(&a).unwrap();
         let mut info = device.alloc(count).unwrap();
         let mut scratch = exactly(&device.default_stream(), ScratchSize::new());
-        let batch = BatchLayout::new(matrix, count, matrix.span()).unwrap();
+        let batch = matrix.batch(count).unwrap();
         let into = BatchMut::new(&mut a, batch).unwrap();
         potrf(&device.default_stream(), Triangle::Lower, into, &mut info, &mut scratch).unwrap();
         let context = format!("{n}, {value} at {at} on {}", device.name());

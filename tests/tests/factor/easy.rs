@@ -13,7 +13,7 @@ use crate::common::{ORDERS, Real, TRIANGLES, layout, oracle, place, placed_facto
 
 /// As many matrices without gaps, one after the other.
 fn dense(matrix: Layout, count: usize) -> BatchLayout {
-    BatchLayout::new(matrix, count, matrix.span()).unwrap()
+    matrix.batch(count).unwrap()
 }
 
 fn alike<T: Real>(n: usize, count: usize, order: Order, triangle: Triangle) {

@@ -27,7 +27,7 @@ fn factor<T: Real>(device: &Device, a: &[T], batch: BatchLayout) -> (Vec<T>, Vec
 fn check<T: Real>(seeds: Range<u64>, (n, count): (usize, usize), order: Order) {
     println!("schedules of potrf of {count} of {n} rows: seeds {seeds:?}");
     let matrix = layout(n, order, 3);
-    let batch = BatchLayout::new(matrix, count, matrix.span()).unwrap();
+    let batch = matrix.batch(count).unwrap();
     let mut dense = positive::<T>(7, n);
     for bad in [false, true] {
         if bad {

@@ -43,6 +43,23 @@ impl BatchLayout {
         batch.span().map(|_| batch)
     }
 
+    /// As many matrices of this shape and order without gaps, one after the other.
+    ///
+    /// # Errors
+    /// [`Invalid::BatchOverflow`] where their length is not a `usize`.
+    ///
+    /// ```
+    /// use gpu_core::{BatchLayout, Layout};
+    /// let matrix = Layout::row_major(2, 3)?;
+    /// let apart = BatchLayout::new(matrix.with_leading_dimension(8)?, 4, 100)?;
+    /// assert_eq!(apart.without_gaps()?, matrix.batch(4)?);
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    pub fn without_gaps(self) -> Result<Self> {
+        let (rows, columns) = self.matrix.shape();
+        Layout::new(self.matrix.order(), rows, columns)?.batch(self.count)
+    }
+
     /// Elements from the first to the last, gaps included.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! How a matrix lies in memory.
 
-use super::Invalid;
+use super::{BatchLayout, Invalid};
 use crate::error::Result;
 
 /// Which axis of a matrix is contiguous.
@@ -63,6 +63,21 @@ impl Layout {
     /// [`Invalid::SizeOverflow`] where its length is not a `usize`.
     pub fn column_major(rows: usize, columns: usize) -> Result<Self> {
         Self::new(Order::ColumnMajor, rows, columns)
+    }
+
+    /// So many of such matrices, one after the other.
+    ///
+    /// # Errors
+    /// [`Invalid::BatchOverflow`] where their length is not a `usize`.
+    ///
+    /// ```
+    /// use gpu_core::{BatchLayout, Layout};
+    /// let matrix = Layout::row_major(2, 3)?;
+    /// assert_eq!(matrix.batch(4)?, BatchLayout::new(matrix, 4, 6)?);
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    pub fn batch(self, count: usize) -> Result<BatchLayout> {
+        BatchLayout::new(self, count, self.span())
     }
 
     /// So many rows and columns of the same matrix: of its order, as far apart.

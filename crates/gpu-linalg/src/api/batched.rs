@@ -330,11 +330,10 @@ fn in_own_buffer<T: Element, C: Element>(
     multiply: impl FnOnce(&Stream, MatrixMut<'_, C>, &BatchStarts) -> Result<(), Error>,
 ) -> Result<Buffer<C>, Error> {
     let (device, matrix) = (a.data().device(), Layout::row_major(a.layout().rows(), b.layout().columns())?);
-    let all = BatchLayout::new(matrix, starts.len(), matrix.span())?;
-    let mut c = device.alloc(all.span()?)?;
+    let mut c = device.alloc(matrix.batch(starts.len())?.span()?)?;
     let places = starts.iter().enumerate().map(|(number, &[a, b])| [a, b, number * matrix.span()]);
     let starts = BatchStarts::new(device, &places.collect::<Vec<_>>())?;
-    if all.count > 0 {
+    if starts.count() > 0 {
         multiply(&device.default_stream(), MatrixMut::new(&mut c, matrix)?, &starts)?;
     }
     Ok(c)

@@ -3,10 +3,9 @@
 use gpu_core::{Buffer, Stream, checks};
 use gpu_linalg_kernels::elementwise::{AXPY, COPY, PRODUCT, SCALE};
 
-use super::dense;
 use crate::error::Error;
 use crate::launch::{self, RealElement};
-use crate::matrix::{Layout, Matrix, MatrixMut};
+use crate::matrix::{BatchLayout, Layout, Matrix, MatrixMut};
 use crate::plan::elementwise::Plan;
 use crate::reference;
 
@@ -121,7 +120,7 @@ macro_rules! binary {
             y: impl Into<Matrix<'y, T>>,
         ) -> Result<Buffer<T>, Error> {
             let (x, y) = (x.into(), y.into());
-            let (device, layout) = (x.data().device(), dense(x.layout().into())?.matrix);
+            let (device, layout) = (x.data().device(), BatchLayout::from(x.layout()).without_gaps()?.matrix);
             let mut output = device.alloc(layout.span())?;
             $name(&device.default_stream(), x, y, MatrixMut::new(&mut output, layout)?)?;
             Ok(output)

@@ -2,9 +2,8 @@
 
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream, View, ViewMut, checks};
 
-use super::factor_inverse::squares;
 use super::gemm::expect_counts;
-use super::{Triangle, dense, elements, lend, of_kernels, written};
+use super::{Triangle, elements, lend, of_kernels, written};
 use crate::cpu;
 use crate::error::Error;
 use crate::factor;
@@ -151,8 +150,7 @@ pub fn potrf_scratch<T: FactorElement>(n: usize, count: usize) -> Result<Scratch
         return Ok(ScratchSize::new());
     }
     // Nor do more rows and tiles than there are elements have to be counted.
-    let matrix = Layout::row_major(n, n)?;
-    BatchLayout::new(matrix, count, matrix.span())?.span()?;
+    Layout::row_major(n, n)?.batch(count)?;
     Ok(elements::<T>(factor::scratch_len::<T>(n, count)))
 }
 
@@ -344,7 +342,7 @@ pub fn cholesky<'a, T: FactorElement>(
 ) -> Result<Buffer<T>, Error> {
     let a = a.into();
     let (device, n) = (a.data().device(), expect_square(a.layout())?);
-    let layout = squares(n, a.layout().count)?;
+    let layout = Layout::row_major(n, n)?.batch(a.layout().count)?;
     let mut l = device.zeroed(layout.span()?)?;
     let info = Scratch::computed(device, layout.count, |stream, info, scratch| {
         potrf_to(stream, triangle, a, BatchMut::new(&mut l, layout)?, info, scratch)
@@ -378,6 +376,6 @@ pub fn cholesky_solve<'l, 'b, T: FactorElement>(
     b: impl Into<Batch<'b, T>>,
 ) -> Result<Buffer<T>, Error> {
     let (l, b) = (l.into(), b.into());
-    let (device, layout) = (l.data().device(), dense(b.layout())?);
+    let (device, layout) = (l.data().device(), b.layout().without_gaps()?);
     written(device, layout, |stream, x, scratch| potrs_to(stream, triangle, l, b, x, scratch))
 }

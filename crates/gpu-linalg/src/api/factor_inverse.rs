@@ -3,11 +3,10 @@
 use gpu_core::{Buffer, Scratch, ScratchSize, Stream, ViewMut};
 
 use super::factor::{expect_same_shape, expect_square, solve_in_place};
-use super::{Diagonal, Triangle, elements, lend, potrs_scratch, written};
+use super::{Triangle, elements, lend, potrs_scratch, symmetric};
 use crate::error::Error;
 use crate::factor;
 use crate::factor::launch::FactorElement;
-use crate::level3::spread;
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
 
 /// The inverses of symmetric, positive definite matrices in place of their factors on `stream`.
@@ -79,7 +78,8 @@ fn inverted<T: FactorElement>(
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let layout = from.map_or(inverse.layout(), |l| l.layout());
-    let squares = squares(expect_square(layout)?, layout.count)?;
+    let n = expect_square(layout)?;
+    let squares = Layout::row_major(n, n)?.batch(layout.count)?;
     if let Some(l) = from {
         expect_same_shape(layout, inverse.layout())?;
         stream.expect("factor of a matrix", l.data().device())?;
@@ -87,7 +87,7 @@ fn inverted<T: FactorElement>(
     }
     let what = if from.is_some() { "inverses" } else { "factor of a matrix" };
     stream.expect(what, inverse.data().device())?;
-    lend(stream, scratch, ("inverse", potri_scratch::<T>(squares.matrix.rows(), squares.count)?), |room| {
+    lend(stream, scratch, ("inverse", potri_scratch::<T>(n, layout.count)?), |room| {
         if layout.is_empty() {
             return Ok(());
         }
@@ -116,18 +116,12 @@ fn solved<'x, T: FactorElement>(
 /// Elements behind the identities, of which the first is a one.
 const ONE: usize = 4;
 
-/// Matrices of `n` rows one after the other, without gaps.
-pub(super) fn squares(n: usize, count: usize) -> Result<BatchLayout, Error> {
-    let square = Layout::row_major(n, n)?;
-    Ok(BatchLayout::new(square, count, square.span())?)
-}
-
 /// Scratch memory of [`potri`] and [`potri_to`] for `count` matrices of `n` rows.
 ///
 /// # Errors
 /// [`Error::Device`] where the matrices' elements cannot be counted.
 pub fn potri_scratch<T: FactorElement>(n: usize, count: usize) -> Result<ScratchSize, Error> {
-    let squares = squares(n, count)?;
+    let squares = Layout::row_major(n, n)?.batch(count)?;
     if squares.is_empty() {
         return Ok(ScratchSize::new());
     }
@@ -156,16 +150,11 @@ pub fn cholesky_inverse<'l, T: FactorElement>(
     l: impl Into<Batch<'l, T>>,
 ) -> Result<Buffer<T>, Error> {
     let l = l.into();
-    let (device, n) = (l.data().device(), expect_square(l.layout())?);
-    let layout = squares(n, l.layout().count)?;
-    let half = written(device, layout, |stream, half, scratch| potri_to(stream, triangle, l, half, scratch))?;
-    let mut full = device.alloc(layout.span()?)?;
-    if !layout.is_empty() {
-        let half = Batch::new(&half, layout)?;
-        let lower = if triangle == Triangle::Lower { half } else { half.transposed() };
-        spread(&device.default_stream(), lower, Diagonal::Stored, n, true, full.view_mut())?;
-    }
-    Ok(full)
+    let n = expect_square(l.layout())?;
+    let layout = Layout::row_major(n, n)?.batch(l.layout().count)?;
+    symmetric(l.data().device(), triangle, layout, |stream, half, scratch| {
+        potri_to(stream, triangle, l, half, scratch)
+    })
 }
 
 /// The logarithm of the determinant of each of a batch of matrices, from their factors: `2 · Σ ln lᵢᵢ`, computed in

@@ -55,25 +55,14 @@ use crate::error::Error;
 use crate::level3::{self, TriangleElement};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
 
-/// As many matrices of this shape and order without gaps, one after the other.
-fn dense(layout: BatchLayout) -> Result<BatchLayout, Error> {
-    let (rows, columns) = layout.matrix.shape();
-    let matrix = Layout::new(layout.matrix.order(), rows, columns)?;
-    Ok(BatchLayout::new(matrix, layout.count, matrix.span())?)
-}
-
-/// That of the products of A's matrices and B's, row-major. The product itself refuses what does not fit together.
-fn dense_product(a: BatchLayout, b: BatchLayout) -> Result<BatchLayout, Error> {
-    let matrix = Layout::row_major(a.matrix.rows(), b.matrix.columns())?;
-    dense(BatchLayout { matrix, ..a })
-}
-
-/// The products of A's matrices and B's where A lives, without gaps in a buffer of its own, by `multiply`.
+/// The products of A's matrices and B's where A lives, row-major and without gaps in a buffer of its own, by `multiply`,
+/// which refuses what does not fit together.
 fn in_own_buffer<T: Element, C: Element>(
     (a, b): (Batch<'_, T>, Batch<'_, T>),
     multiply: impl FnOnce(&Stream, BatchMut<'_, C>, &mut Scratch) -> Result<(), Error>,
 ) -> Result<Buffer<C>, Error> {
-    written(a.data().device(), dense_product(a.layout(), b.layout())?, multiply)
+    let product = Layout::row_major(a.layout().matrix.rows(), b.layout().matrix.columns())?;
+    written(a.data().device(), product.batch(a.layout().count)?, multiply)
 }
 
 /// Matrices that `call` writes, in memory for just them.
@@ -87,13 +76,30 @@ fn written<C: Element>(
     })
 }
 
+/// Symmetric matrices of which `call` writes this triangle, whole, in memory for just them.
+fn symmetric<T: TriangleElement>(
+    device: &Device,
+    triangle: Triangle,
+    layout: BatchLayout,
+    call: impl FnOnce(&Stream, BatchMut<'_, T>, &mut Scratch) -> Result<(), Error>,
+) -> Result<Buffer<T>, Error> {
+    let half = written(device, layout, call)?;
+    let (mut full, n) = (device.alloc(layout.span()?)?, layout.matrix.rows());
+    if !layout.is_empty() {
+        let half = Batch::new(&half, layout)?;
+        let lower = if triangle == Triangle::Lower { half } else { half.transposed() };
+        level3::spread(&device.default_stream(), lower, Diagonal::Stored, n, true, full.view_mut())?;
+    }
+    Ok(full)
+}
+
 /// Copies of matrices, `what` in errors, that `call` changes: without gaps, in memory for just them.
 fn changed<T: TriangleElement>(
     device: &Device,
     (what, from): (&'static str, Batch<'_, T>),
     call: impl FnOnce(&Stream, BatchMut<'_, T>, &mut Scratch) -> Result<(), Error>,
 ) -> Result<Buffer<T>, Error> {
-    let layout = dense(from.layout())?;
+    let layout = from.layout().without_gaps()?;
     written(device, layout, |stream, mut to, scratch| {
         stream.expect(what, from.data().device())?;
         if !layout.is_empty() {

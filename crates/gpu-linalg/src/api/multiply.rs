@@ -5,7 +5,7 @@ use gpu_core::{Buffer, Scratch, ScratchSize, Stream, ViewMut, checks};
 
 use super::gemm::{expect_counts, expect_memory};
 use super::solve::{Side, expect_shapes};
-use super::{Diagonal, Triangle, changed, dense, elements, lend, multiply, written};
+use super::{Diagonal, Triangle, changed, elements, lend, multiply, written};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::{OnLeft, TriangleElement, copy, part, part_mut, rows_of, spread, take, temporary, whole};
@@ -192,7 +192,7 @@ pub fn symm<'a, 'b, 'c, T: TriangleElement>(
             let lower = if triangle == Triangle::Lower { a } else { a.transposed() };
             spread(stream, lower, Diagonal::Stored, n, true, full.reborrow())?;
         }
-        let layout = BatchLayout::new(Layout::row_major(n, n)?, counts[0], n * n)?;
+        let layout = Layout::row_major(n, n)?.batch(counts[0])?;
         let full = Batch::new(full.view(), layout)?;
         let (first, second) = if side == Side::Left { (full, b) } else { (b, full) };
         multiply(stream, alpha, first, second, beta, c, sums)
@@ -267,7 +267,7 @@ pub fn matmul_symmetric<'a, 'b, T: TriangleElement>(
     b: impl Into<Batch<'b, T>>,
 ) -> Result<Buffer<T>, Error> {
     let (a, b) = (a.into(), b.into());
-    let (device, layout) = (a.data().device(), dense(b.layout())?);
+    let (device, layout) = (a.data().device(), b.layout().without_gaps()?);
     written(device, layout, |stream, c, scratch| {
         symm(stream, side, triangle, T::ONE, a, b, T::ZERO, c, scratch)
     })

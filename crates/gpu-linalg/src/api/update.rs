@@ -4,10 +4,10 @@ use gpu_core::{Buffer, Scratch, ScratchSize, Stream, checks};
 
 use super::factor::expect_square;
 use super::gemm::{How, expect_counts, expect_memory, product};
-use super::{Diagonal, Triangle, dense, elements, lend, of_kernels, written};
+use super::{Triangle, elements, lend, of_kernels, symmetric};
 use crate::error::Error;
 use crate::launch::RealElement;
-use crate::level3::{TriangleElement, spread};
+use crate::level3::TriangleElement;
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout};
 use crate::plan::gemm::scratch_len_of_part;
 
@@ -185,20 +185,8 @@ pub fn gram_pair<'a, 'b, T: TriangleElement>(
 fn whole<T: TriangleElement>(factors: &[(Batch<'_, T>, Batch<'_, T>)]) -> Result<Buffer<T>, Error> {
     let (of_a, device) = (factors[0].0.layout(), factors[0].0.data().device());
     let n = of_a.matrix.rows();
-    let layout = dense(BatchLayout { matrix: Layout::row_major(n, n)?, ..of_a })?;
-    let half = written(device, layout, |stream, lower, scratch| {
+    let layout = Layout::row_major(n, n)?.batch(of_a.count)?;
+    symmetric(device, Triangle::Lower, layout, |stream, lower, scratch| {
         update(stream, Triangle::Lower, T::ONE, factors, T::ZERO, lower, scratch)
-    })?;
-    let mut full = device.alloc(layout.span()?)?;
-    if !layout.is_empty() {
-        spread(
-            &device.default_stream(),
-            Batch::new(&half, layout)?,
-            Diagonal::Stored,
-            n,
-            true,
-            full.view_mut(),
-        )?;
-    }
-    Ok(full)
+    })
 }
