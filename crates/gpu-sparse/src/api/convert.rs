@@ -1,11 +1,12 @@
 //! From one storage of a matrix to another.
 
 use gpu_core::{Buffer, Stream, View};
-use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place};
+use gpu_scan::Options;
 use gpu_sort::{SortOptions, sort_indices};
 use gpu_sparse_kernels::NONE;
 use gpu_sparse_kernels::convert::FOUND;
 
+use super::sums;
 use crate::error::Error;
 use crate::launch::{self, Element};
 use crate::matrix::{Coo, CooView, Csr, CsrView, check, first_difference};
@@ -83,8 +84,7 @@ pub fn compress<'a, T: Element>(entries: impl Into<CooView<'a, T>>) -> Result<Cs
     // ---- one entry for each place
     let mut places = device.alloc(len)?;
     launch::heads(&stream, &keys, &mut places)?;
-    let mut scratch = Scratch::new(&stream);
-    scan_in_place::<Sum<u32>>(&stream, &mut places, Options::inclusive(), &mut scratch)?;
+    sums(&stream, &mut places, Options::inclusive())?;
     let [kept] = places.slice(len - 1..).to_array()?.map(|kept| kept as usize);
     let (mut row_indices, mut indices) = (device.alloc(kept)?, device.alloc(kept)?);
     let mut values = device.alloc(kept)?;
@@ -259,8 +259,7 @@ fn transposed_by_tiles<T: Element>(
     }
     // ---- which tiles have entries of each bucket, and where it starts
     let mut counted = Counted::new(&stream, tiles, matrix)?;
-    let mut scratch = Scratch::new(&stream);
-    scan_in_place::<Sum<u32>>(&stream, &mut counted.totals, Options::exclusive(), &mut scratch)?;
+    sums(&stream, &mut counted.totals, Options::exclusive())?;
     // ---- to columns
     let mut offsets = device.alloc(rows + 1)?;
     let (mut indices, mut values) = (device.alloc(len)?, device.alloc(len)?);
@@ -315,8 +314,7 @@ fn index_bits(count: usize) -> u32 {
 fn offsets(stream: &Stream, rows: View<'_, u32>, count: usize) -> Result<Buffer<u32>, Error> {
     let mut offsets = stream.device().zeroed(count + 1)?;
     launch::count(stream, rows, offsets.slice_mut(..count))?;
-    let mut scratch = Scratch::new(stream);
-    scan_in_place::<Sum<u32>>(stream, &mut offsets, Options::exclusive(), &mut scratch)?;
+    sums(stream, &mut offsets, Options::exclusive())?;
     Ok(offsets)
 }
 

@@ -1,9 +1,9 @@
 //! Incomplete factors, and one side of a matrix.
 
 use gpu_core::{View, checks};
-use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place};
+use gpu_scan::Options;
 
-use super::{Diagonal, Side};
+use super::{Diagonal, Side, sums};
 use crate::error::Error;
 use crate::factor::launch;
 use crate::launch::Element;
@@ -178,8 +178,7 @@ pub fn triangle<'a, T: Element>(
     let stream = device.default_stream();
     let kept = (side == Side::Upper, with_diagonal);
     launch::part_counts(&stream, &a, kept, &mut offsets)?;
-    let mut scratch = Scratch::new(&stream);
-    scan_in_place::<Sum<u32>>(&stream, &mut offsets, Options::exclusive(), &mut scratch)?;
+    sums(&stream, &mut offsets, Options::exclusive())?;
     let [len] = offsets.slice(rows..).to_array()?.map(|len| len as usize);
     let (mut indices, mut values) = (device.alloc(len)?, device.alloc(len)?);
     if len > 0 {

@@ -24,7 +24,8 @@ pub use crate::plan::solve::{Algorithm, Profile};
 pub use crate::plan::spmv::{Statistics, Strategy};
 pub use crate::plan::transpose::Transposition;
 
-use gpu_core::{Layout, Order};
+use gpu_core::{Buffer, Layout, Order, Stream};
+use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place};
 
 /// Elements from one row to the next, and from one column to the next.
 fn strides(layout: Layout) -> (u64, u64) {
@@ -33,4 +34,9 @@ fn strides(layout: Layout) -> (u64, u64) {
         Order::RowMajor => (leading_dimension, 1),
         Order::ColumnMajor => (1, leading_dimension),
     }
+}
+
+/// Enqueues the sums of counts, in their place, with the scratch memory that the device keeps: it is cleared already.
+fn sums(stream: &Stream, counts: &mut Buffer<u32>, options: Options<u32>) -> gpu_core::Result<()> {
+    Scratch::kept(stream, |scratch| scan_in_place::<Sum<u32>>(stream, counts, options, scratch))
 }

@@ -1,14 +1,14 @@
 //! Rows ordered by level and size class.
 
 use gpu_core::{Buffer, Resources, Stream, View, ViewMut, Visitor};
-use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place, scan_into};
+use gpu_scan::{Options, Scratch, kernels::Sum, scan_into};
 use gpu_sort::{SortOptions, sort_indices};
 use gpu_sparse_kernels::levels::Rows;
 use gpu_sparse_kernels::order::{CLASSES, classes};
 use gpu_sparse_kernels::order_narrow::WARPS;
 use gpu_sparse_kernels::solve::Run;
 
-use super::Side;
+use super::{Side, sums};
 use crate::error::Error;
 use crate::launch::Element;
 use crate::matrix::CsrView;
@@ -53,9 +53,8 @@ impl RowOrder {
         // ---- counting, and the sums of the counts
         let keys = RowKeys::of(stream, matrix, shape, levels.view(), profile, starts.slice_mut(..groups))?;
         systems::warps(stream, starts.slice(..groups), warps.slice_mut(..groups))?;
-        let mut scratch = Scratch::new(stream);
-        for sums in [&mut starts, &mut warps] {
-            scan_in_place::<Sum<u32>>(stream, sums, Options::exclusive(), &mut scratch)?;
+        for counts in [&mut starts, &mut warps] {
+            sums(stream, counts, Options::exclusive())?;
         }
         // ---- the rows in the order of their groups
         Ok(Self { rows: keys.order(stream)?, starts, warps, runs: Vec::new() })
@@ -95,8 +94,7 @@ impl RowOrder {
         }
         let mut before = device.zeroed::<u32>(groups + 1)?;
         systems::task_counts(stream, self.starts.view(), before.slice_mut(..groups), widest)?;
-        let mut scratch = Scratch::new(stream);
-        scan_in_place::<Sum<u32>>(stream, &mut before, Options::exclusive(), &mut scratch)?;
+        sums(stream, &mut before, Options::exclusive())?;
         let [count] = before.slice(groups..).to_array()?;
         let mut tasks = device.alloc(2 * count as usize)?;
         systems::tasks(stream, self.starts.view(), &before, &mut tasks, widest)?;
@@ -149,8 +147,9 @@ impl RowKeys {
         match self {
             Self::Narrow { keys, by_tile, tile } => {
                 let mut starts = stream.device().alloc(by_tile.len())?;
-                let mut scratch = Scratch::new(stream);
-                scan_into::<Sum<u32>>(stream, by_tile, Options::exclusive(), &mut starts, &mut scratch)?;
+                Scratch::kept(stream, |scratch| {
+                    scan_into::<Sum<u32>>(stream, by_tile, Options::exclusive(), &mut starts, scratch)
+                })?;
                 let mut rows = stream.device().alloc(keys.len())?;
                 systems::order_by_tile(stream, keys, (&starts, *tile), &mut rows)?;
                 Ok(rows)

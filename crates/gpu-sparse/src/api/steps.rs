@@ -110,8 +110,9 @@ impl<'a, 'm, T: Element> OrderSteps<'a, 'm, T> {
         };
         let stream = counts.device().default_stream();
         let mut starts = stream.device().alloc(counts.len())?;
-        let mut scratch = Scratch::new(&stream);
-        scan_into::<Sum<u32>>(&stream, counts, Options::exclusive(), &mut starts, &mut scratch)?;
+        Scratch::kept(&stream, |scratch| {
+            scan_into::<Sum<u32>>(&stream, counts, Options::exclusive(), &mut starts, scratch)
+        })?;
         stream.synchronize()?;
         self.starts = Some(starts);
         Ok(())
