@@ -10,8 +10,8 @@ use crate::builder::Image;
 use crate::kernel_crate::ImageSpec;
 use crate::{Error, Result, digest};
 
-/// The PTX files of these images and what they hold: an image as edits to that for the oldest architecture where that is less than a
-/// quarter of its text.
+/// The PTX files of these images and what they hold: an image as edits to that for the oldest architecture where that is
+/// less than half of its text.
 pub fn files(images: &[Image]) -> Vec<(String, String)> {
     let base = |name: &str| {
         let of_name = images.iter().flat_map(|image| {
@@ -25,7 +25,7 @@ pub fn files(images: &[Image]) -> Vec<(String, String)> {
             let edits = base(&kernel.kernel)
                 .filter(|(spec, _)| spec.arch < image.spec.arch)
                 .map(|(spec, base)| edits(spec, &base.text, &kernel.text))
-                .filter(|edits| 4 * edits.len() < kernel.text.len());
+                .filter(|edits| 2 * edits.len() < kernel.text.len());
             files.push((image.spec.file(&kernel.kernel), edits.unwrap_or_else(|| kernel.text.clone())));
         }
     }
