@@ -104,15 +104,19 @@ fn the_kernel_is_predicted() {
 /// What is wrong with segments and shapes is said before anything is launched.
 #[test]
 fn what_is_no_part_of_the_series() {
+    use gpu_core::segments::Invalid;
     use gpu_reduce::Error as Reduce;
     use gpu_scan::Error as Scan;
     for device in [Device::cpu(), Device::simulator()] {
         let values = device.upload(&[1.0f32; 6]).unwrap();
         let segments = |offsets: &[u32]| gpu_reduce::Offsets::new(&device, offsets).unwrap();
         let error = reduce_segments::<Moments>(values.view(), &segments(&[0, 7])).unwrap_err();
-        assert!(matches!(error, Reduce::BeyondEnd { end: 7, len: 6, .. }), "{error}");
+        assert!(matches!(error, Reduce::Segments(Invalid::BeyondEnd { end: 7, len: 6, .. })), "{error}");
         let error = reduce_segments::<Moments>(values.view(), &segments(&[0, 2, 2])).unwrap_err();
-        assert!(matches!(error, Reduce::EmptySegment { what: "moments", segment: 1 }), "{error}");
+        assert!(
+            matches!(error, Reduce::Segments(Invalid::EmptySegment { what: "moments", segment: 1 })),
+            "{error}"
+        );
         let error = reduce_axis::<Moments>(values.view(), &[2, 3], 2).unwrap_err();
         assert!(matches!(error, Reduce::Axis { axis: 2, axes: 2 }), "{error}");
         let keys = device.upload(&[1u8; 5]).unwrap();
