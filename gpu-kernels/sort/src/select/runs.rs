@@ -4,7 +4,7 @@ use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
-/// Threads of a block of [`run_lengths`].
+/// Threads of a block of [`run_lengths()`].
 pub const LENGTHS_THREADS: u32 = 256;
 /// Such blocks on a multiprocessor, as many as fit. They go on with other runs until none is left, as how many there
 /// are is known only on the device.
