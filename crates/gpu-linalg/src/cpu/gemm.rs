@@ -95,7 +95,7 @@ pub(super) fn gemm_with<T: Registers>(
         let whole = Panel { a, b, rows: 0..m, columns: n, depth, split, leading, factors: (alpha, beta) };
         if let Some(triangle) = triangle {
             of_triangle(compute, &whole, triangle, c);
-        } else if m * n * depth * size_of::<T>() < SERIAL {
+        } else if m * n * depth * size_of::<T>() < SERIAL || m <= ROWS && rayon::current_num_threads() == 1 {
             compute(&whole, &mut Buffers::default(), &mut lines(c, leading));
         } else if m <= ROWS && n >= WIDE * m {
             by_columns(compute, &whole, c);
@@ -111,12 +111,18 @@ fn by_rows<T: Registers>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T])
     let (m, threads) = (whole.rows.len(), rayon::current_num_threads());
     let tasks = threads * m.div_ceil(ROWS * threads);
     let rows = m.div_ceil(tasks).next_multiple_of(12);
-    let tasks = c.par_chunks_mut(rows * whole.leading).enumerate();
-    tasks.for_each_init(Buffers::default, |buffers, (task, c)| {
+    let part = |buffers: &mut Buffers<T>, (task, c): (usize, &mut [T])| {
         let first = task * rows;
         let panel = Panel { rows: first..(first + rows).min(m), ..whole.clone() };
         compute(&panel, buffers, &mut lines(c, whole.leading));
-    });
+    };
+    if threads == 1 {
+        // Even one thread would have to be woken.
+        let mut buffers = Buffers::default();
+        c.chunks_mut(rows * whole.leading).enumerate().for_each(|task| part(&mut buffers, task));
+    } else {
+        c.par_chunks_mut(rows * whole.leading).enumerate().for_each_init(Buffers::default, part);
+    }
 }
 
 /// Computes a triangle of `whole` by panels of rows: what is beside the diagonal, and the square on it in memory of its

@@ -9,7 +9,7 @@ use crate::matrix::Layout;
 use crate::plan::gemm::Split;
 
 /// Elements of the sums of a block.
-pub(super) const DEPTH: usize = 128;
+pub(super) const DEPTH: usize = 192;
 /// Columns of C of which the sums are kept from one block of A to the next, so that A is packed once for all of them.
 pub(super) const COLUMNS: usize = 2048;
 /// Columns of a block of B: with [`DEPTH`] half of a second-level cache.
@@ -68,7 +68,9 @@ impl<T: Registers> Panel<'_, T> {
                 let mut start = part.start;
                 // Where there are no k, C is still scaled; parts behind the end are none.
                 while start < part.end || self.depth == 0 {
-                    let end = part.end.min(start + DEPTH);
+                    // Steps as long as the others: a short last one would read and write all sums for little.
+                    let steps = (part.end - start).div_ceil(DEPTH).max(1);
+                    let end = start + (part.end - start).div_ceil(steps);
                     let (begins, ends) = (start == part.start, end == part.end);
                     let step = Step { ks: start..end, begins, ends, is_first, is_last };
                     self.add::<V, M, N>(has, buffers, &step, columns.clone(), c);
@@ -128,6 +130,7 @@ impl<T: Registers> Panel<'_, T> {
                     factors: self.factors,
                     columns: first..block.end.min(first + n),
                     step,
+                    depth: self.depth,
                     c: &mut c[rows],
                 };
                 tile.compute::<V, M, N>(has);

@@ -11,6 +11,11 @@ use crate::reference::finish;
 
 /// Elements of the widest registers, at most.
 pub(super) const MOST_LANES: usize = 16;
+/// Cycles from a multiply-add to the next one of the same chain.
+const LATENCY: usize = 4;
+/// Cycles of the end of a register's results, and of one by itself.
+const MASKED: usize = 2;
+const ALONE: usize = 3;
 /// Columns that registers may hold, at most.
 const MOST_DOWN: usize = 8;
 
@@ -23,6 +28,8 @@ pub(super) struct Tile<'a, 'c, T> {
     pub(super) factors: (T, T),
     pub(super) columns: Range<usize>,
     pub(super) step: &'a Step,
+    /// Products of an element, those of other steps too.
+    pub(super) depth: usize,
     pub(super) c: &'a mut [&'c mut [T]],
 }
 
@@ -32,9 +39,12 @@ impl<T: Registers> Tile<'_, '_, T> {
     pub(super) fn compute<V: Lanes<T>, const M: usize, const N: usize>(self, has: Has<V>) {
         let (rows, columns) = (self.c.len().next_multiple_of(TURNED), self.columns.len());
         let registers = columns.div_ceil(V::LEN);
-        // Instructions for each k: with few columns there are fewer where registers hold those. It is the same whatever
-        // number of k a step has, as sums wait in memory in this arrangement.
-        let (along, down) = (rows * registers, columns.next_power_of_two() * M.div_ceil(V::LEN));
+        // Cycles: with few columns there are fewer for each k where registers hold those, if chains are no longer than a
+        // multiply-add takes, but then results are written one by one. It is the same whatever number of k a step has,
+        // as sums wait in memory in this arrangement.
+        let chains = columns.next_power_of_two() * M.div_ceil(V::LEN);
+        let along = self.depth * (rows * registers).max(LATENCY) + MASKED * rows * registers;
+        let down = self.depth * chains.max(LATENCY) + ALONE * rows * columns;
         // What is beyond M and N is left out by the compiler, and before it is compiled.
         if down < along && columns <= MOST_DOWN {
             match columns {
@@ -63,7 +73,7 @@ impl<T: Registers> Tile<'_, '_, T> {
     /// The sums of `M` rows, each in `N` registers.
     #[inline(always)]
     fn along<V: Lanes<T>, const M: usize, const N: usize>(self, has: Has<V>) {
-        let Self { a, b, sums: memory, totals, factors, columns, step, c } = self;
+        let Self { a, b, sums: memory, totals, factors, columns, step, depth: _, c } = self;
         if step.ends && step.is_last {
             // Its lines of C are far from each other, and are brought while products are added.
             for line in c.iter() {
@@ -96,7 +106,7 @@ impl<T: Registers> Tile<'_, '_, T> {
     /// The sums of `N` columns, each in `Q` registers, of which the last elements may be what follows in A.
     #[inline(always)]
     fn down<V: Lanes<T>, const N: usize, const Q: usize>(self, has: Has<V>, rows: usize) {
-        let Self { a, b, sums: memory, totals, factors: (alpha, beta), columns, step, c } = self;
+        let Self { a, b, sums: memory, totals, factors: (alpha, beta), columns, step, depth: _, c } = self;
         let width = columns.len().next_multiple_of(V::LEN);
         let mut tile = [[V::splat(has, T::ZERO); Q]; N];
         begin(has, step, &mut tile, memory);
@@ -228,8 +238,8 @@ pub(super) fn finish_run<T: Float, V: Lanes<T>>(has: Has<V>, factors: (T, T), su
     for (c, sums) in c.chunks_exact_mut(V::LEN).zip(sums.chunks_exact(V::LEN)) {
         finish_some(has, factors, V::load(has, sums), c);
     }
-    for (c, &sum) in last.iter_mut().zip(rest) {
-        *c = finish(factors.0, sum, factors.1, || *c);
+    if !last.is_empty() {
+        finish_some(has, factors, V::load_some(has, rest), last);
     }
 }
 
@@ -237,10 +247,11 @@ pub(super) fn finish_run<T: Float, V: Lanes<T>>(has: Has<V>, factors: (T, T), su
 #[inline(always)]
 fn finish_some<T: Float, V: Lanes<T>>(has: Has<V>, (alpha, beta): (T, T), sums: V, c: &mut [T]) {
     if c.len() < V::LEN {
-        let mut few = [T::ZERO; MOST_LANES];
-        sums.store(&mut few);
-        for (c, &sum) in c.iter_mut().zip(&few) {
-            *c = finish(alpha, sum, beta, || *c);
+        let (sums, alpha) = (sums.plus(V::splat(has, T::ZERO)), V::splat(has, alpha));
+        if beta == T::ZERO {
+            alpha.times(sums).store_some(c);
+        } else {
+            sums.mul_add(alpha, V::splat(has, beta).times(V::load_some(has, c))).store_some(c);
         }
         return;
     }

@@ -62,6 +62,9 @@ pub trait Lanes<T>: Copy {
     /// The elements of `values`, and zeros behind them where there are fewer.
     fn load_some(has: Has<Self>, values: &[T]) -> Self;
 
+    /// Writes its first elements to `values`, as many as those are.
+    fn store_some(self, values: &mut [T]);
+
     /// The first 16 bytes of as many `pieces` as it has room for.
     ///
     /// # Panics
@@ -191,6 +194,11 @@ impl<T: Float, const N: usize> Lanes<T> for Portable<T, N> {
         let mut some = [T::ZERO; N];
         some.iter_mut().zip(values).for_each(|(some, &value)| *some = value);
         Self(some)
+    }
+
+    #[inline(always)]
+    fn store_some(self, values: &mut [T]) {
+        values.iter_mut().zip(self.0).for_each(|(to, value)| *to = value);
     }
 
     #[inline(always)]

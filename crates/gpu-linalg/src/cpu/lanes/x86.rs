@@ -77,6 +77,36 @@ some! {
         _mm_maskload_pd(values, _mm_loadu_si128(MASK_64.as_ptr().add(4 - len).cast()));
 }
 
+// Writes the first `len` elements of a register to `to`. What masks leave out is not written.
+//
+// # Safety of each
+// The machine has the instructions, there are so many elements, and the register holds as many.
+macro_rules! stores_of_some {
+    ($($name:ident: $T:ty, $Register:ident, $features:literal, |$to:ident, $len:ident, $from:ident| $store:expr;)*) => { $(
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn $name($to: *mut $T, $len: usize, $from: $Register) {
+            // SAFETY: the caller's promise; masks begin inside their tables.
+            unsafe { $store }
+        }
+    )* };
+}
+
+stores_of_some! {
+    to_some_512_f32: f32, __m512, "avx512f", |to, len, from|
+        _mm512_mask_storeu_ps(to, ((1u32 << len) - 1) as u16, from);
+    to_some_512_f64: f64, __m512d, "avx512f", |to, len, from|
+        _mm512_mask_storeu_pd(to, ((1u32 << len) - 1) as u8, from);
+    to_some_256_f32: f32, __m256, "avx", |to, len, from|
+        _mm256_maskstore_ps(to, _mm256_loadu_si256(MASK_32.as_ptr().add(8 - len).cast()), from);
+    to_some_256_f64: f64, __m256d, "avx", |to, len, from|
+        _mm256_maskstore_pd(to, _mm256_loadu_si256(MASK_64.as_ptr().add(4 - len).cast()), from);
+    to_some_128_f32: f32, __m128, "avx", |to, len, from|
+        _mm_maskstore_ps(to, _mm_loadu_si128(MASK_32.as_ptr().add(8 - len).cast()), from);
+    to_some_128_f64: f64, __m128d, "avx", |to, len, from|
+        _mm_maskstore_pd(to, _mm_loadu_si128(MASK_64.as_ptr().add(4 - len).cast()), from);
+}
+
 /// Where as many of some pieces of 16 bytes begin, each as four elements.
 ///
 /// # Panics
@@ -122,7 +152,7 @@ pieces! {
 macro_rules! registers {
     ($(
         $Register:ident of $T:ty, $LEN:literal: $set:ident, $load:ident, $store:ident,
-        $mul_add:ident, $mul:ident, $add:ident, $some:ident, $pieces:ident, $even:expr, $odd:expr;
+        $mul_add:ident, $mul:ident, $add:ident, $some:ident, $to_some:ident, $pieces:ident, $even:expr, $odd:expr;
     )*) => { $(
         impl Lanes<$T> for $Register {
             const LEN: usize = $LEN;
@@ -176,6 +206,13 @@ macro_rules! registers {
             }
 
             #[inline(always)]
+            fn store_some(self, values: &mut [$T]) {
+                // SAFETY: as above, or there would be no such register; what is written is the slice's, as its length
+                // says.
+                unsafe { $to_some(values.as_mut_ptr(), values.len().min($LEN), self) }
+            }
+
+            #[inline(always)]
             fn load_pieces(_: Has<Self>, pieces: [&[$T]; 4]) -> Self {
                 // SAFETY: as above; the pieces have 16 bytes each.
                 unsafe { $pieces(first_pieces(pieces)) }
@@ -192,20 +229,20 @@ macro_rules! registers {
 
 registers! {
     __m512 of f32, 16: _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps,
-        _mm512_fmadd_ps, _mm512_mul_ps, _mm512_add_ps, some_512_f32, pieces_512_f32,
+        _mm512_fmadd_ps, _mm512_mul_ps, _mm512_add_ps, some_512_f32, to_some_512_f32, pieces_512_f32,
         _mm512_shuffle_ps::<EVEN>, _mm512_shuffle_ps::<ODD>;
     __m512d of f64, 8: _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd,
-        _mm512_fmadd_pd, _mm512_mul_pd, _mm512_add_pd, some_512_f64, pieces_512_f64,
+        _mm512_fmadd_pd, _mm512_mul_pd, _mm512_add_pd, some_512_f64, to_some_512_f64, pieces_512_f64,
         _mm512_unpacklo_pd, _mm512_unpackhi_pd;
     __m256 of f32, 8: _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps,
-        _mm256_fmadd_ps, _mm256_mul_ps, _mm256_add_ps, some_256_f32, pieces_256_f32,
+        _mm256_fmadd_ps, _mm256_mul_ps, _mm256_add_ps, some_256_f32, to_some_256_f32, pieces_256_f32,
         _mm256_shuffle_ps::<EVEN>, _mm256_shuffle_ps::<ODD>;
     __m256d of f64, 4: _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd,
-        _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd, some_256_f64, pieces_256_f64,
+        _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd, some_256_f64, to_some_256_f64, pieces_256_f64,
         _mm256_unpacklo_pd, _mm256_unpackhi_pd;
     __m128 of f32, 4: _mm_set1_ps, _mm_loadu_ps, _mm_storeu_ps,
-        _mm_fmadd_ps, _mm_mul_ps, _mm_add_ps, some_128_f32, pieces_128_f32,
+        _mm_fmadd_ps, _mm_mul_ps, _mm_add_ps, some_128_f32, to_some_128_f32, pieces_128_f32,
         _mm_shuffle_ps::<EVEN>, _mm_shuffle_ps::<ODD>;
     __m128d of f64, 2: _mm_set1_pd, _mm_loadu_pd, _mm_storeu_pd,
-        _mm_fmadd_pd, _mm_mul_pd, _mm_add_pd, some_128_f64, pieces_128_f64, _mm_unpacklo_pd, _mm_unpackhi_pd;
+        _mm_fmadd_pd, _mm_mul_pd, _mm_add_pd, some_128_f64, to_some_128_f64, pieces_128_f64, _mm_unpacklo_pd, _mm_unpackhi_pd;
 }
