@@ -10,7 +10,7 @@ use core::ops::Range;
 use rayon::prelude::*;
 
 use super::lanes::Registers;
-use super::panel::{Buffers, COLUMNS, Panel};
+use super::panel::{Buffers, COLUMNS, Kept, Panel};
 use super::{launch, slender};
 use crate::api::Triangle;
 use crate::matrix::{BatchLayout, Order};
@@ -37,7 +37,7 @@ pub type Matrices<'a, T> = (&'a [T], BatchLayout);
 pub type MatricesMut<'a, T> = (&'a mut [T], BatchLayout);
 
 /// A type whose products are compiled here, and not once more wherever they are called.
-pub trait Products: Registers {
+pub trait Products: Kept {
     /// [`crate::gemm`] of slices with their layouts, as [`reference::gemm`](crate::reference::gemm), or of one triangle
     /// of C, which is square; with sums as they are asked for.
     ///
@@ -62,7 +62,7 @@ products! { f32 f64 }
 pub(super) type Compute<T> = fn(&Panel<'_, T>, &mut Buffers<T>, &mut [&mut [T]]);
 
 /// [`Products::product`], its panels computed by `compute`.
-pub(super) fn gemm_with<T: Registers>(
+pub(super) fn gemm_with<T: Kept>(
     compute: Compute<T>,
     (triangle, sums): Of,
     alpha: T,
@@ -96,7 +96,7 @@ pub(super) fn gemm_with<T: Registers>(
         if let Some(triangle) = triangle {
             of_triangle(compute, &whole, triangle, c);
         } else if m * n * depth * size_of::<T>() < SERIAL || m <= ROWS && rayon::current_num_threads() == 1 {
-            compute(&whole, &mut Buffers::default(), &mut lines(c, leading));
+            T::with_kept(|buffers| compute(&whole, buffers, &mut lines(c, leading)));
         } else if m <= ROWS && n >= WIDE * m {
             by_columns(compute, &whole, c);
         } else {
@@ -106,7 +106,7 @@ pub(super) fn gemm_with<T: Registers>(
 }
 
 /// Computes `whole` by panels of rows.
-fn by_rows<T: Registers>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
+fn by_rows<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
     // As many tasks for every thread, and those as large as may be: each packs all of B for itself.
     let (m, threads) = (whole.rows.len(), rayon::current_num_threads());
     let tasks = threads * m.div_ceil(ROWS * threads);
@@ -118,8 +118,9 @@ fn by_rows<T: Registers>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T])
     };
     if threads == 1 {
         // Even one thread would have to be woken.
-        let mut buffers = Buffers::default();
-        c.chunks_mut(rows * whole.leading).enumerate().for_each(|task| part(&mut buffers, task));
+        T::with_kept(|buffers| {
+            c.chunks_mut(rows * whole.leading).enumerate().for_each(|task| part(buffers, task));
+        });
     } else {
         c.par_chunks_mut(rows * whole.leading).enumerate().for_each_init(Buffers::default, part);
     }
@@ -127,7 +128,7 @@ fn by_rows<T: Registers>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T])
 
 /// Computes a triangle of `whole` by panels of rows: what is beside the diagonal, and the square on it in memory of its
 /// own.
-fn of_triangle<T: Registers>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Triangle, c: &mut [T]) {
+fn of_triangle<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Triangle, c: &mut [T]) {
     let n = whole.columns;
     let (alpha, beta) = whole.factors;
     let panel = |rows: Range<usize>, columns: Range<usize>| {
@@ -156,8 +157,7 @@ fn of_triangle<T: Registers>(compute: Compute<T>, whole: &Panel<'_, T>, triangle
     };
     let height = TRIANGLE_ROWS * whole.leading;
     if n * n * whole.depth * size_of::<T>() / 2 < SERIAL {
-        let mut buffers = Buffers::default();
-        c.chunks_mut(height).enumerate().for_each(|rows| task(rows, &mut buffers));
+        T::with_kept(|buffers| c.chunks_mut(height).enumerate().for_each(|rows| task(rows, buffers)));
     } else {
         c.par_chunks_mut(height)
             .enumerate()

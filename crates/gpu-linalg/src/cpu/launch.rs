@@ -169,6 +169,7 @@ pub(super) mod tests {
     use super::*;
     use crate::api::Triangle;
     use crate::cpu::gemm::{Compute, gemm_with};
+    use crate::cpu::panel::Kept;
     use crate::matrix::{BatchLayout, Layout};
     use crate::plan::gemm::Sums;
     use crate::reference;
@@ -179,7 +180,7 @@ pub(super) mod tests {
     }
 
     /// Every set of instructions that this machine has.
-    fn ways<T: Registers>() -> Vec<(&'static str, Compute<T>)> {
+    fn ways<T: Kept>() -> Vec<(&'static str, Compute<T>)> {
         let mut ways: Vec<(&str, Compute<T>)> = vec![("portable", portable), ("best", compute)];
         #[cfg(target_arch = "x86_64")]
         if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
@@ -201,7 +202,7 @@ pub(super) mod tests {
             .collect()
     }
 
-    fn check<T: Registers + PartialEq>(of: fn(f64) -> T) {
+    fn check<T: Kept + PartialEq>(of: fn(f64) -> T) {
         // Around the ends of tiles, whose last ones have any number of rows and columns, of blocks of rows, columns
         // and k, and of what is packed at a time.
         for (m, n, k) in [

@@ -118,9 +118,10 @@ fn turned<T: Registers>(
                 &none[..ks.len()]
             }
         });
-        for k in (0..whole).step_by(TURNED) {
-            let block = core::array::from_fn(|line| lines[line][k..].first_chunk().expect("so many follow"));
-            T::turn(block, &mut packed[k * n + first..], n);
+        let [a, b, c, d] = lines.map(|line| line.as_chunks().0);
+        let to = packed.chunks_mut(TURNED * n);
+        for ((((a, b), c), d), to) in a.iter().zip(b).zip(c).zip(d).zip(to) {
+            T::turn([a, b, c, d], &mut to[first..], n);
         }
         for k in whole..ks.len() {
             for line in 0..TURNED {

@@ -81,8 +81,7 @@ impl<T: Registers> Tile<'_, '_, T> {
             }
         }
         let mut tile = [[V::splat(has, T::ZERO); N]; M];
-        begin(has, step, &mut tile, memory);
-        add_products(has, &mut tile, step.ks.len(), (a, M), (b, N * V::LEN));
+        add_products(has, (&mut tile, step, memory), (a, M), (b, N * V::LEN));
         if !end(has, step, &mut tile, memory, totals) {
             return;
         }
@@ -109,8 +108,7 @@ impl<T: Registers> Tile<'_, '_, T> {
         let Self { a, b, sums: memory, totals, factors: (alpha, beta), columns, step, depth: _, c } = self;
         let width = columns.len().next_multiple_of(V::LEN);
         let mut tile = [[V::splat(has, T::ZERO); Q]; N];
-        begin(has, step, &mut tile, memory);
-        add_products(has, &mut tile, step.ks.len(), (b, width), (a, rows));
+        add_products(has, (&mut tile, step, memory), (b, width), (a, rows));
         if !end(has, step, &mut tile, memory, totals) {
             return;
         }
@@ -123,19 +121,6 @@ impl<T: Registers> Tile<'_, '_, T> {
                 }
             }
         }
-    }
-}
-
-/// The sums of the k before these, of the same part.
-#[inline(always)]
-fn begin<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
-    has: Has<V>,
-    step: &Step,
-    tile: &mut [[V; N]; M],
-    memory: &[T],
-) {
-    if !step.begins {
-        read(has, tile, memory);
     }
 }
 
@@ -168,27 +153,30 @@ fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     step.is_last
 }
 
-/// Adds to each of `M` lines of a tile, k after k, the product of a factor and a line of `N` registers; from one k to
-/// the next factors and lines are as many elements apart as is said beside them.
+/// The sums of a step of each of `M` lines of a tile, k after k, of the products of a factor and a line of `N` registers;
+/// from one k to the next factors and lines are as many elements apart as is said beside them. In memory are the sums of
+/// the k before these, of the same part.
 #[inline(always)]
 fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     has: Has<V>,
-    tile: &mut [[V; N]; M],
-    depth: usize,
+    (tile, step, memory): (&mut [[V; N]; M], &Step, &[T]),
     (factors, of_factors): (&[T], usize),
     (lines, of_lines): (&[T], usize),
 ) {
     // In registers meanwhile, element by element: a copy of the whole is a call. No closures here: they would be
     // functions of their own, compiled for the oldest machines.
     let mut sums = [[V::splat(has, T::ZERO); N]; M];
-    for i in 0..M {
-        for j in 0..N {
-            sums[i][j] = tile[i][j];
+    if !step.begins {
+        let memory = &memory[..M * N * V::LEN];
+        for i in 0..M {
+            for j in 0..N {
+                sums[i][j] = V::load(has, &memory[(i * N + j) * V::LEN..]);
+            }
         }
     }
     // A register may end in what follows its line.
     let lines = lines.windows(N * V::LEN).step_by(of_lines);
-    for (factors, values) in factors.chunks_exact(of_factors).zip(lines).take(depth) {
+    for (factors, values) in factors.chunks_exact(of_factors).zip(lines).take(step.ks.len()) {
         let mut line = [V::splat(has, T::ZERO); N];
         for j in 0..N {
             line[j] = V::load(has, &values[j * V::LEN..]);
