@@ -3,6 +3,7 @@
 pub mod backends;
 pub mod compare;
 pub mod data;
+pub mod errors;
 pub mod golden;
 pub mod scratch;
 pub mod threes;

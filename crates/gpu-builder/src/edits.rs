@@ -10,8 +10,8 @@ use crate::builder::Image;
 use crate::kernel_crate::ImageSpec;
 use crate::{Error, Result, digest};
 
-/// The PTX files of these images and what they hold: an image as edits to that for the oldest architecture where that is
-/// less than half of its text.
+/// The PTX files of these images and what they hold: an image as edits to that for the oldest architecture where that
+/// is less than half of its text.
 pub fn files(images: &[Image]) -> Vec<(String, String)> {
     let base = |name: &str| {
         let of_name = images.iter().flat_map(|image| {

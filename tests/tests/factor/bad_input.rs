@@ -8,6 +8,7 @@ use gpu_linalg::{
     potrs_scratch, potrs_sizes, potrs_to,
 };
 use gpu_tests::backends::for_each;
+use gpu_tests::errors::assert_length;
 use gpu_tests::scratch::{exactly, is_of_other_stream, lacks};
 
 #[test]
@@ -36,13 +37,7 @@ fn what_does_not_fit_is_refused() {
     let batch = BatchLayout::new(square, 2, 16).unwrap();
     let into = BatchMut::new(&mut a, batch).unwrap();
     let error = potrf(&stream, Triangle::Lower, into, &mut info, &mut scratch).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::Device(Core::LengthMismatch { what: "the words of information", expected: 2, actual: 1 })
-        ),
-        "{error}"
-    );
+    assert_length(error, "the words of information", 2, 1);
 
     let (n, mut large) = (129, device.upload(&vec![7.0f32; 129 * 129]).unwrap());
     let into = MatrixMut::new(&mut large, Layout::row_major(n, n).unwrap()).unwrap();
@@ -89,35 +84,13 @@ fn sizes_that_do_not_fit_are_refused() {
     let order = Order::RowMajor;
     let error =
         potrf_sizes(&stream, Triangle::Lower, order, &sizes, a.slice_mut(1..), &mut info).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::Device(Core::LengthMismatch { what: "the matrices' elements", expected: 25, actual: 24 })
-        ),
-        "{error}"
-    );
+    assert_length(error, "the matrices' elements", 25, 24);
     let error =
         potrf_sizes(&stream, Triangle::Lower, order, &sizes, &mut a, info.slice_mut(1..)).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::Device(Core::LengthMismatch { what: "the words of information", expected: 2, actual: 1 })
-        ),
-        "{error}"
-    );
+    assert_length(error, "the words of information", 2, 1);
     let mut b = device.upload(&[7.0f64; 15]).unwrap();
     let error = potrs_sizes(&stream, Triangle::Lower, order, &sizes, &a, order, 2, &mut b).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::Device(Core::LengthMismatch {
-                what: "the right-hand sides' elements",
-                expected: 14,
-                actual: 15
-            })
-        ),
-        "{error}"
-    );
+    assert_length(error, "the right-hand sides' elements", 14, 15);
     let elsewhere = Device::cpu().upload(&[7.0f64; 25]).unwrap();
     let error = potrs_sizes(&stream, Triangle::Lower, order, &sizes, &elsewhere, order, 2, b.slice_mut(1..))
         .unwrap_err();

@@ -5,6 +5,7 @@ use gpu_linalg::{BlockSkyline, Error, Triangle, cholesky_skyline, potrf, potrf_s
 use gpu_tests::backends::{cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::random;
+use gpu_tests::errors::assert_length;
 use gpu_tests::scratch::{exactly, is_of_other_stream, lacks};
 
 use crate::support::{Real, assert_factor, place, positive_definite, stored};
@@ -272,17 +273,7 @@ fn what_does_not_fit_is_refused() {
         let matrix = MatrixMut::new(&mut a, Layout::row_major(3, 3).unwrap()).unwrap();
         let error =
             potrf_skyline(&stream, Triangle::Lower, &skyline, matrix, &mut info, &mut scratch).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                Error::Device(gpu_core::Error::LengthMismatch {
-                    what: "the words of information",
-                    expected: 1,
-                    actual: 2
-                })
-            ),
-            "{error}"
-        );
+        assert_length(error, "the words of information", 1, 2);
         assert_eq!(info.to_vec().unwrap(), [7, 7]);
         assert_eq!(a.to_vec().unwrap(), before);
     });

@@ -7,6 +7,7 @@ use gpu_linalg::{
     trsv_scratch,
 };
 use gpu_tests::backends::for_each;
+use gpu_tests::errors::assert_length;
 use gpu_tests::scratch::{exactly, is_of_other_stream, lacks};
 
 const LOWER: Triangle = Triangle::Lower;
@@ -200,17 +201,7 @@ fn scratch_memory_and_batches_are_checked() {
             assert!(matches!(error, Error::BatchCounts { .. }), "{error:?}");
         }
         let error = trsv(&stream, LOWER, STORED, one, b.slice_mut(..70), &mut info, &mut enough).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                Error::Device(gpu_core::Error::LengthMismatch {
-                    what: "the words of information",
-                    expected: 1,
-                    actual: 2
-                })
-            ),
-            "{error:?}"
-        );
+        assert_length(error, "the words of information", 1, 2);
         let flat = Matrix::new(&a, row_major(70, 60)).unwrap();
         let error = trsv(&stream, LOWER, STORED, flat, b.slice_mut(..70), info.slice_mut(..1), &mut enough);
         let error = error.unwrap_err();

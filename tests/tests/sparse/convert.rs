@@ -1,6 +1,5 @@
 //! Conversions: one body over all backends, against serial oracles.
 
-use gpu_core::Error as Core;
 use std::collections::BTreeMap;
 
 use gpu_sparse::{
@@ -8,6 +7,7 @@ use gpu_sparse::{
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
+use gpu_tests::errors::assert_length;
 
 use crate::support::{Random, Value, matrix};
 
@@ -79,25 +79,9 @@ fn an_entry_outside_is_refused() {
         let error = compress(entries).unwrap_err();
         assert!(matches!(error, Error::OutOfRange { entry: 1, row: 1, column: 9, .. }), "{error}");
         let error = CooView::new(3, 5, lent.0.slice(1..), &lent.1, &values).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                Error::Device(Core::LengthMismatch {
-                    what: "row indices of a matrix",
-                    expected: 3,
-                    actual: 2
-                })
-            ),
-            "{error}"
-        );
+        assert_length(error, "row indices of a matrix", 3, 2);
         let error = CooView::new(3, 5, &lent.0, &lent.1, values.slice(1..)).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                Error::Device(Core::LengthMismatch { what: "values of a matrix", expected: 3, actual: 2 })
-            ),
-            "{error}"
-        );
+        assert_length(error, "values of a matrix", 3, 2);
         // The first row and the first column that there are not.
         for (row, column) in [(3, 0), (0, 5)] {
             let lent = (device.upload(&[row]).unwrap(), device.upload(&[column]).unwrap());

@@ -7,7 +7,8 @@ pub enum Invalid {
     /// A leading dimension is smaller than what is contiguous: a row of a row-major matrix, a column of a
     /// column-major one.
     #[error(
-        "the leading dimension of a {rows} × {columns} matrix is {actual}, but its contiguous axis has {expected} elements"
+        "the leading dimension of a {rows} × {columns} matrix is {actual}, but its contiguous axis has {expected} \
+         elements"
     )]
     LeadingDimension {
         /// Rows.

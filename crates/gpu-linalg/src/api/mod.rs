@@ -55,8 +55,8 @@ use crate::error::Error;
 use crate::level3::{self, TriangleElement};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix};
 
-/// The products of A's matrices and B's where A lives, row-major and without gaps in a buffer of its own, by `multiply`,
-/// which refuses what does not fit together.
+/// The products of A's matrices and B's where A lives, row-major and without gaps in a buffer of its own, by
+/// `multiply`, which refuses what does not fit together.
 fn in_own_buffer<T: Element, C: Element>(
     (a, b): (Batch<'_, T>, Batch<'_, T>),
     multiply: impl FnOnce(&Stream, BatchMut<'_, C>, &mut Scratch) -> Result<(), Error>,

@@ -95,9 +95,9 @@ pub(super) fn gemm_with<T: Kept>(
         let whole = Panel { a, b, rows: 0..m, columns: n, depth, split, leading, factors: (alpha, beta) };
         if let Some(triangle) = triangle {
             of_triangle(compute, &whole, triangle, c);
-        } else if m * n * depth * size_of::<T>() < SERIAL || m <= ROWS && rayon::current_num_threads() == 1 {
+        } else if m * n * depth * size_of::<T>() < SERIAL {
             T::with_kept(|buffers| compute(&whole, buffers, &mut lines(c, leading)));
-        } else if m <= ROWS && n >= WIDE * m {
+        } else if m <= ROWS && n >= WIDE * m && rayon::current_num_threads() > 1 {
             by_columns(compute, &whole, c);
         } else {
             by_rows(compute, &whole, c);

@@ -39,9 +39,9 @@ impl<T: Registers> Tile<'_, '_, T> {
     pub(super) fn compute<V: Lanes<T>, const M: usize, const N: usize>(self, has: Has<V>) {
         let (rows, columns) = (self.c.len().next_multiple_of(TURNED), self.columns.len());
         let registers = columns.div_ceil(V::LEN);
-        // Cycles: with few columns there are fewer for each k where registers hold those, if chains are no longer than a
-        // multiply-add takes, but then results are written one by one. It is the same whatever number of k a step has,
-        // as sums wait in memory in this arrangement.
+        // Cycles: with few columns there are fewer for each k where registers hold those, if there are as many chains
+        // as a multiply-add takes cycles, but then results are written one by one. It is the same whatever number of k
+        // a step has, as sums wait in memory in this arrangement.
         let chains = columns.next_power_of_two() * M.div_ceil(V::LEN);
         let along = self.depth * (rows * registers).max(LATENCY) + MASKED * rows * registers;
         let down = self.depth * chains.max(LATENCY) + ALONE * rows * columns;
@@ -153,9 +153,9 @@ fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     step.is_last
 }
 
-/// The sums of a step of each of `M` lines of a tile, k after k, of the products of a factor and a line of `N` registers;
-/// from one k to the next factors and lines are as many elements apart as is said beside them. In memory are the sums of
-/// the k before these, of the same part.
+/// The sums of a step of each of `M` lines of a tile, k after k, of the products of a factor and a line of `N`
+/// registers; from one k to the next factors and lines are as many elements apart as is said beside them. In memory are
+/// the sums of the k before these, of the same part.
 #[inline(always)]
 fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     has: Has<V>,

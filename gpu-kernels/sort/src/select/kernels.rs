@@ -70,7 +70,7 @@ macro_rules! kernels {
             words: GlobalMut<u64>,
         ) {
             let kept = Kept { selected, rejected: selected, partition: false, count };
-            select::<$t, Unique, $l, WARPS>(items, len, Unique, kept, words);
+            select::<$t, Unique, $l, WARPS>(items, len, Unique { numbers: None }, kept, words);
         }
 
         /// Selects items that differ from the one before, and their numbers, as [`select`] says.
@@ -84,7 +84,7 @@ macro_rules! kernels {
             words: GlobalMut<u64>,
         ) {
             let kept = Kept { selected, rejected: selected, partition: false, count };
-            select::<$t, Starts, $l, WARPS>(items, len, Starts(starts), kept, words);
+            select::<$t, Unique, $l, WARPS>(items, len, Unique { numbers: Some(starts) }, kept, words);
         }
 
         /// Values in the order of an index: [`gather`].

@@ -5,8 +5,8 @@
 //! many are kept before it. Meanwhile it has put the kept ones side by side in shared memory, from where they go to
 //! memory, neighbours to neighbours, and reads its next tile. The items that are not kept can go to an array of their own the same way.
 //!
-//! Runs of equal items are found by it too: with the first item of each its number goes to memory, and from these numbers
-//! come the lengths (`runs.rs`).
+//! Runs of equal items are found by it too: with the first item of each its number goes to memory, and from these
+//! numbers come the lengths (`runs.rs`).
 //!
 //! Items are moved as bits of 1, 2, 4, 8 or 16 bytes.
 
@@ -16,7 +16,7 @@ mod selector;
 
 pub use kernels::*;
 pub use runs::*;
-pub use selector::{Flags, Kept, Predicate, Rows, Selector, Starts, Unique};
+pub use selector::{Flags, Kept, Predicate, Rows, Selector, Unique};
 
 use gpu_collective::Accumulator;
 pub use gpu_collective::grid::{HEADER_WORDS, MAX_TILES};
@@ -79,8 +79,8 @@ impl Shape {
         scratch_words(tiles, <u64 as Accumulator>::WORDS)
     }
 
-    /// Bytes of dynamic shared memory of a block, which has room for two tiles; `numbers` says whether also for the items'
-    /// places in them.
+    /// Bytes of dynamic shared memory of a block, which has room for two tiles; `numbers` says whether also for the
+    /// items' places in them.
     pub const fn shared_bytes(self, numbers: bool) -> u32 {
         Pass::layout(SharedLayout::new(), <u64 as Accumulator>::WORDS)
             .array::<u32>(self.warps)

@@ -100,9 +100,12 @@ impl<T: Element> Selector<T> for Flags {
     }
 }
 
-/// The first item, and those that differ from the one before.
+/// The first item, and those that differ from the one before: those at which runs of equal items start.
 #[derive(Clone, Copy)]
-pub struct Unique;
+pub struct Unique {
+    /// Where their numbers go, if they are wanted.
+    pub numbers: Option<GlobalMut<u64>>,
+}
 
 impl<T: WarpShuffleValue + PartialEq> Selector<T> for Unique {
     #[inline(always)]
@@ -118,29 +121,10 @@ impl<T: WarpShuffleValue + PartialEq> Selector<T> for Unique {
         keeps[0] |= rows.base + rows.first as u64 == 0;
         keeps
     }
-}
-
-/// The same, with their numbers: where runs of equal items start.
-#[derive(Clone, Copy)]
-pub struct Starts(
-    /// Where the numbers go.
-    pub GlobalMut<u64>,
-);
-
-impl<T: WarpShuffleValue + PartialEq> Selector<T> for Starts {
-    #[inline(always)]
-    fn keeps<const L: usize, const WHOLE: bool>(
-        self,
-        array: Global<T>,
-        rows: Rows,
-        items: [T; L],
-    ) -> [bool; L] {
-        Unique.keeps::<L, WHOLE>(array, rows, items)
-    }
 
     #[inline(always)]
     fn numbers(self) -> Option<GlobalMut<u64>> {
-        Some(self.0)
+        self.numbers
     }
 }
 

@@ -82,7 +82,9 @@ some! {
 // # Safety of each
 // The machine has the instructions, there are so many elements, and the register holds as many.
 macro_rules! stores_of_some {
-    ($($name:ident: $T:ty, $Register:ident, $features:literal, |$to:ident, $len:ident, $from:ident| $store:expr;)*) => { $(
+    ($(
+        $name:ident: $T:ty, $Register:ident, $features:literal, |$to:ident, $len:ident, $from:ident| $store:expr;
+    )*) => { $(
         #[target_feature(enable = $features)]
         #[inline]
         unsafe fn $name($to: *mut $T, $len: usize, $from: $Register) {
@@ -244,5 +246,6 @@ registers! {
         _mm_fmadd_ps, _mm_mul_ps, _mm_add_ps, some_128_f32, to_some_128_f32, pieces_128_f32,
         _mm_shuffle_ps::<EVEN>, _mm_shuffle_ps::<ODD>;
     __m128d of f64, 2: _mm_set1_pd, _mm_loadu_pd, _mm_storeu_pd,
-        _mm_fmadd_pd, _mm_mul_pd, _mm_add_pd, some_128_f64, to_some_128_f64, pieces_128_f64, _mm_unpacklo_pd, _mm_unpackhi_pd;
+        _mm_fmadd_pd, _mm_mul_pd, _mm_add_pd, some_128_f64, to_some_128_f64, pieces_128_f64,
+        _mm_unpacklo_pd, _mm_unpackhi_pd;
 }
