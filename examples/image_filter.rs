@@ -28,7 +28,7 @@ use serde::Serialize;
 #[derive(Parser)]
 struct Options {
     /// A photograph, or a folder of them: PNG or JPEG
-    #[arg(long, global = true, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../images/raccoon.jpg"))]
+    #[arg(long, global = true, default_value_os_t = gpu_first::raccoon())]
     input: PathBuf,
     /// The folder that the filtered photographs go to
     #[arg(long, global = true, default_value = "out")]

@@ -19,7 +19,7 @@ use serde::Serialize;
 #[derive(Parser)]
 struct Options {
     /// The photograph: PNG or JPEG
-    #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../images/raccoon.jpg"))]
+    #[arg(default_value_os_t = gpu_first::raccoon())]
     input: PathBuf,
     /// Where the transposed photograph goes
     #[arg(long, default_value = "out/photo-transposed.png")]

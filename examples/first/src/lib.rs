@@ -8,7 +8,13 @@ pub mod table;
 pub mod timing;
 
 use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// The photograph that comes with the examples.
+pub fn raccoon() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("images").join("raccoon.jpg")
+}
 
 /// Success, or failure after printing what went wrong and what caused it.
 pub fn exit_code(result: Result<(), Box<dyn Error>>) -> ExitCode {
