@@ -2,7 +2,7 @@
 
 use super::along::{lanes, order_lanes};
 use super::{Across, WAITING, group_at};
-use crate::cpu::lanes::{Has, Lanes};
+use crate::cpu::lanes::{Block, Has, Lanes};
 use crate::cpu::launch::ByRegisters;
 use crate::launch::RealElement;
 
@@ -12,6 +12,11 @@ pub(super) const MOST: usize = 64;
 const GROUPS: usize = 32;
 /// Elements of as many registers as hold sums, at most.
 const MOST_SUMS: usize = 128;
+
+/// Groups whose chains are side by side, where those are long.
+const TOGETHER: usize = 4;
+/// Vectors of a long chain: of fewer four groups take no less time than one after the other.
+const LONG: usize = 4;
 
 /// [`Across`] of rows that are few. `V` elements are 16 bytes.
 pub(super) struct Few<'a, T: RealElement, const V: usize>(pub(super) Across<'a, T>);
@@ -80,8 +85,13 @@ impl<T: RealElement, const V: usize> Few<'_, T, V> {
     fn warps<R: Lanes<T>, const N: usize>(&mut self, has: Has<R>, at: usize) -> usize {
         let Across { columns, groups, of_warp, .. } = &self.0;
         let mut total = [R::splat(has, T::ZERO); N];
+        let are_long = *of_warp >= TOGETHER && columns.len() >= LONG * groups * V;
         for first in (0..(*groups).min(columns.len().div_ceil(V))).step_by(*of_warp) {
-            let warp = self.warp::<R, N>(has, (first, at));
+            let warp = if N == 1 && are_long {
+                [self.warp_of_chains(has, (first, at)); N]
+            } else {
+                self.warp::<R, N>(has, (first, at))
+            };
             for part in 0..N {
                 total[part] = total[part].plus(warp[part]);
             }
@@ -119,6 +129,68 @@ impl<T: RealElement, const V: usize> Few<'_, T, V> {
             left[level] = node;
         }
         left[bits as usize]
+    }
+
+    /// [`Self::warp`] in a register, of chains that are long.
+    #[inline(always)]
+    fn warp_of_chains<R: Lanes<T>>(&self, has: Has<R>, (first, at): (usize, usize)) -> R {
+        let of_warp = self.0.of_warp;
+        let mut left = [R::splat(has, T::ZERO); WAITING];
+        for some in 0..of_warp / TOGETHER {
+            let group = |leaf| first + group_at(TOGETHER * some + leaf, of_warp);
+            let [a, b, c, d] = self.chains(has, ([group(0), group(1), group(2), group(3)], at));
+            let mut node = a.plus(b).plus(c.plus(d));
+            let (mut level, mut place) = (TOGETHER.ilog2() as usize, some);
+            while place & 1 == 1 {
+                node = left[level].plus(node);
+                (level, place) = (level + 1, place / 2);
+            }
+            left[level] = node;
+        }
+        left[of_warp.ilog2() as usize]
+    }
+
+    /// The chains of some groups: side by side, as each product waits for the one before.
+    #[inline(always)]
+    fn chains<R: Lanes<T>>(&self, has: Has<R>, (of, at): ([usize; TOGETHER], usize)) -> [R; TOGETHER] {
+        let Across { a, layout, x, columns, groups, sums, first, .. } = &self.0;
+        let (leading, step, len) = (layout.leading_dimension(), groups * V, (sums.len() - at).min(R::LEN));
+        let mut chains = [R::splat(has, T::ZERO); TOGETHER];
+        // What a register has behind the line's elements are others, whose sums are not looked at.
+        let span = (V - 1) * leading + R::LEN;
+        let last = columns.start + of.iter().max().expect("there are some") * V;
+        let from = last * leading + first + at;
+        // Vectors that all of them have whole, each with memory behind it.
+        let many =
+            |all: usize, least: usize, step: usize| if all < least { 0 } else { (all - least) / step + 1 };
+        let rounds = many(columns.end, last + V, step).min(many(a.len(), from + span, step * leading));
+        if rounds > 0 {
+            let mut lines = [Block::new(a, 0, 1, 0); TOGETHER];
+            let mut factors = [Block::new(x, 0, 1, 0); TOGETHER];
+            for i in 0..TOGETHER {
+                let column = columns.start + of[i] * V;
+                lines[i] = Block::new(&a[column * leading + first + at..], step * leading, rounds, span);
+                factors[i] = Block::new(&x[column..], step, rounds, V);
+            }
+            for round in 0..rounds {
+                for i in 0..TOGETHER {
+                    for j in 0..V {
+                        let factor = R::splat(has, factors[i].at(round, j));
+                        let line = R::load(has, lines[i].rest(round, j * leading));
+                        chains[i] = line.mul_add(factor, chains[i]);
+                    }
+                }
+            }
+        }
+        for i in 0..TOGETHER {
+            for start in (columns.start + of[i] * V + rounds * step..columns.end).step_by(step) {
+                for column in start..(start + V).min(columns.end) {
+                    let line = R::load_some(has, &a[column * leading + first + at..][..len]);
+                    chains[i] = line.mul_add(R::splat(has, x[column]), chains[i]);
+                }
+            }
+        }
+        chains
     }
 
     /// The chain of a group, of zero where it has no line.

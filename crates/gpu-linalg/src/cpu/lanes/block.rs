@@ -42,6 +42,17 @@ impl<'a, T: Copy> Block<'a, T> {
         unsafe { *self.start.add(line * self.step + k) }
     }
 
+    /// What a line has from an element on.
+    ///
+    /// # Panics
+    /// If there is no such line, or it ends before.
+    #[inline(always)]
+    pub fn rest(&self, line: usize, k: usize) -> &'a [T] {
+        assert!(line < self.lines && k <= self.len, "elements are in their lines");
+        // SAFETY: as above.
+        unsafe { core::slice::from_raw_parts(self.start.add(line * self.step + k), self.len - k) }
+    }
+
     /// `N` elements of a line that follow each other.
     ///
     /// # Panics
@@ -64,6 +75,7 @@ mod tests {
         let block = Block::new(&matrix, 10, 3, 3);
         assert_eq!([block.at(0, 0), block.at(1, 2), block.at(2, 2)], [0, 12, 22]);
         assert_eq!(block.some::<2>(2, 1), &[21, 22]);
+        assert_eq!(block.rest(1, 1), [11, 12]);
     }
 
     #[test]
@@ -76,6 +88,7 @@ mod tests {
         let block = Block::new(&matrix, 10, 3, 3);
         assert!(is_refused(&|| block.at(3, 0)) && is_refused(&|| block.at(0, 3)));
         assert!(is_refused(&|| block.some::<2>(0, 2)[0]) && is_refused(&|| block.some::<4>(0, 0)[0]));
+        assert!(is_refused(&|| block.rest(3, 0)[0]) && is_refused(&|| block.rest(0, 4).len() as u32));
         assert!(!is_refused(&|| block.some::<3>(2, 0)[0] + block.at(2, 2)));
     }
 }
