@@ -99,7 +99,7 @@ fn turned<T: Registers>(
     ks: Range<usize>,
     columns: Range<usize>,
 ) {
-    // Made only where a column is not there: of few k it took as long as all the rest.
+    // Made only where a column is not there: of a few k it is more than what is packed.
     let zeros;
     let none: &[T] = if columns.len() < n {
         zeros = [T::ZERO; DEPTH];

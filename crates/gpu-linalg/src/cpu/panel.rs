@@ -32,8 +32,8 @@ pub struct Buffers<T> {
     totals: Vec<T>,
 }
 
-/// A type of which threads keep buffers from one product to the next: to fill new ones with zeros took a tenth of the
-/// time of 127 × 129 × 131 `f32`.
+/// A type of which threads keep buffers from one product to the next: new ones are filled with zeros first, which
+/// small products need not wait for.
 pub trait Kept: Registers {
     /// Those of this thread, which are empty while they are in use.
     fn kept() -> &'static LocalKey<Cell<Buffers<Self>>>;
