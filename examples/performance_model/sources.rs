@@ -29,6 +29,7 @@ pub static SOURCES: [Source; 2] = [
             "22-small-kernels",
             "22-third",
             "23",
+            "29-runs",
         ],
         measured: results!("h200": "27-subjects"),
         calibration: results!("h200": "23-calibration"),
