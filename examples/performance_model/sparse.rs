@@ -239,7 +239,7 @@ pub fn count(
     };
     let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: many as usize };
     let mut ways = HashMap::new();
-    let sample = of_large.iter().position(|launch| launch.kernel == transpositions::COUNT);
+    let sample = of_large.iter().position(|launch| launch.kernel == transpositions::LIST);
     for (at, (small, large)) in of_small.iter().zip(&of_large).enumerate() {
         if operation == Operation::Transpose(Transposition::Sampled) && Some(at) == sample {
             // A wave of blocks, however many there are.

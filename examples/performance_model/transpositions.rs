@@ -4,6 +4,7 @@
 //! What is simulated are small matrices, which would go another way: the rule of gpu-sparse is applied to the whole
 //! structure, of which every row's columns are drawn, and the small ones go the way that it says.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 
 use gpu_benches::suite::sparse::{Kind, Structure};
@@ -11,8 +12,9 @@ use gpu_examples::predicted::Counted;
 use gpu_model::units::Bytes;
 use gpu_model::waves::Counts;
 use gpu_sparse::Transposition;
-use gpu_sparse::plan::transpose::{LEAST, Tiles, is_near, is_short, of_bucket, stride, tiles};
-use gpu_sparse_kernels::tiles::{FOUND, MOST_OF_ROW, MOST_OF_TILE, MOST_TILES, SLOTS};
+use gpu_sparse::plan::transpose::{LEAST, Tiles, is_short, most_pairs, of_bucket, stride, tiles};
+use gpu_sparse_kernels::tiles::{FOUND, GROUP, MOST_BUCKETS, MOST_OF_ROW, MOST_OF_TILE, MOST_TILES, SLOTS};
+use gpu_sparse_kernels::{THREADS, from_tiles};
 
 use super::ahead::Ahead;
 use super::cases::Counting;
@@ -21,19 +23,18 @@ use super::operations::{Operation, entries};
 use super::sparse::{self, DIGIT};
 use super::timing::Read;
 
-/// Words of a value.
-const WORDS: u32 = 2;
-/// The launches of a transposition by tiles that the host waits for: the sample, which is the first of its name, and
-/// the last of all.
-pub const COUNT: &str = "sparse_count_tiles";
-const FROM_TILES: &str = "sparse_from_tiles";
+/// The launches of a transposition by tiles: the sample, which is the first of its name, and the last of all, which the
+/// host waits for.
+pub const LIST: &str = "sparse_list_tiles";
+const FROM_TILES: &str = "sparse_from_tiles_f64";
 
 /// Which way a structure goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Sorted at once; behind a sample; behind all launches by tiles, at the end of which one was found too uneven.
+    /// Sorted at once; behind a sample, and launches that see what it found and end; behind all launches by tiles, at the
+    /// end of which one was found too uneven.
     Sorted,
-    Sampled,
+    Far,
     Uneven,
     Tiles,
 }
@@ -41,7 +42,7 @@ enum Way {
 /// How a structure is cut by tiles.
 fn cut(structure: Structure) -> Option<Tiles> {
     // A cast saturates.
-    tiles(structure.rows, structure.rows, entries(structure) as u32, WORDS)
+    tiles(structure.rows, structure.rows, entries(structure) as u32)
 }
 
 fn way(structure: Structure) -> Way {
@@ -49,21 +50,23 @@ fn way(structure: Structure) -> Way {
     let Some(tiles) = cut(structure).filter(is_sampled) else { return Way::Sorted };
     let (bucket, stride) = (of_bucket(tiles), stride(tiles) as usize);
     // ---- the sample
-    let (mut columns, mut buckets, mut pairs, mut sampled) = (Vec::new(), Vec::new(), 0, 0);
-    for tile in (0..tiles.tiles()).step_by(stride) {
-        buckets.clear();
-        let first = tile << tiles.tile;
-        for row in first..structure.rows.min(first + (1 << tiles.tile)) {
+    let (mut columns, mut pairs) = (Vec::new(), 0);
+    let group = GROUP << tiles.tile;
+    for first in (0..structure.rows).step_by(stride * group as usize) {
+        let mut found = BTreeSet::new();
+        for row in first..structure.rows.min(first + group) {
             structure.columns_before(row, &mut columns);
             columns.push(row);
-            buckets.extend(columns.iter().map(|column| column / bucket));
+            found.extend(columns.iter().map(|column| (column / bucket, row >> tiles.tile)));
         }
-        buckets.sort_unstable();
-        buckets.dedup();
-        (pairs, sampled) = (pairs + buckets.len() as u32, sampled + 1);
+        pairs += found.len() as u32;
+        let buckets: BTreeSet<u32> = found.into_iter().map(|(bucket, _)| bucket).collect();
+        if buckets.len() > MOST_BUCKETS as usize {
+            return Way::Far;
+        }
     }
-    if !is_near(pairs, sampled) {
-        return Way::Sampled;
+    if pairs > most_pairs(tiles) {
+        return Way::Far;
     }
     // ---- whether rows, columns and buckets have more than they may
     let mut of_columns = vec![0_u16; structure.rows as usize];
@@ -98,7 +101,7 @@ pub fn count(structure: Structure, counting: &Counting) -> Result<Counted, Box<d
     let by = |way| sparse::count(structure, Operation::Transpose(way), counting);
     let last = match way(structure) {
         Way::Sorted => return by(Transposition::Sorted),
-        Way::Sampled => COUNT,
+        Way::Far => LIST,
         Way::Uneven | Way::Tiles => FROM_TILES,
     };
     let mut counted = by(Transposition::Sampled)?;
@@ -109,17 +112,22 @@ pub fn count(structure: Structure, counting: &Counting) -> Result<Counted, Box<d
     ] {
         let end = launches.iter().position(|launch| launch.kernel == last);
         launches.truncate(end.ok_or_else(|| format!("small ones of {structure} go another way"))? + 1);
+        if way(structure) == Way::Far {
+            let tiles = cut(structure).expect("a sample was read");
+            let groups = u64::from(tiles.tiles().div_ceil(GROUP));
+            launches.push(Counts::empty(LIST, groups, THREADS));
+            launches.push(Counts::empty(FROM_TILES, tiles.buckets().into(), from_tiles::THREADS));
+        }
         launches.extend(behind.into_iter().flatten().cloned());
     }
     Ok(counted)
 }
 
-/// What the host reads meanwhile: what the sample found, and what was found at last.
+/// What the host reads meanwhile: what was found at last.
 pub fn reads(launches: &[Counts]) -> Vec<Read> {
-    let sampled = launches.iter().position(|launch| launch.kernel == COUNT);
     let moved = launches.iter().position(|launch| launch.kernel == FROM_TILES);
     let read = |launch| Read { behind: launch + 1, bytes: Bytes(4.0 * f64::from(FOUND)) };
-    sampled.into_iter().chain(moved).map(read).collect()
+    moved.into_iter().map(read).collect()
 }
 
 /// The passes of the sort by columns, of which more rows take more than were simulated; and of a structure whose
@@ -157,19 +165,18 @@ mod tests {
     #[test]
     fn the_whole_structure_says_which_way_its_entries_go() {
         let (band, random) = (structure(Kind::Band, 1 << 18, 8), structure(Kind::Random, 1 << 18, 8));
-        assert_eq!([band, random].map(way), [Way::Tiles, Way::Sampled]);
+        assert_eq!([band, random].map(way), [Way::Tiles, Way::Far]);
         assert_eq!([band, random].map(|one| way(Structure { rows: 1 << 15, ..one })), [Way::Sorted; 2]);
         assert_eq!(way(structure(Kind::Band, 1 << 18, 16)), Way::Sorted);
     }
 
-    /// The host reads behind the sample, and at the end.
+    /// The host reads behind the last launch by tiles.
     #[test]
     fn reads_are_behind_what_they_wait_for() {
         let named = |kernel: &&str| Counts::empty(kernel, 1, 32);
         let launches = |all: &[&str]| -> Vec<Counts> { all.iter().map(named).collect() };
-        let by_tiles = launches(&["fill", COUNT, "fill", "fill", "fill", COUNT, "scan_sum_u32", FROM_TILES]);
-        let expected = [2, 8].map(|behind| Read { behind, bytes: Bytes(8.0) });
-        assert_eq!(reads(&by_tiles), expected);
+        let by_tiles = launches(&["fill", LIST, LIST, FROM_TILES]);
+        assert_eq!(reads(&by_tiles), [Read { behind: 4, bytes: Bytes(12.0) }]);
         assert_eq!(reads(&launches(&["sparse_rows", "sort_pairs", "scan_sum_u32"])), Vec::new());
     }
 

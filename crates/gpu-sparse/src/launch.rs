@@ -5,9 +5,11 @@ use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_sparse_kernels::levels::Rows;
 use gpu_sparse_kernels::solve::Run;
 use gpu_sparse_kernels::spmm::{self, COLUMNS};
+use gpu_sparse_kernels::tiles::Tiles;
 use gpu_sparse_kernels::waiting::Strides;
 use gpu_sparse_kernels::{
-    NONE, Scalar, THREADS, chains, check, convert, free, levels, order, ordered, packed, solve, spmv,
+    NONE, Scalar, THREADS, chains, check, convert, free, from_tiles, levels, order, ordered, packed, solve,
+    spmv,
 };
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
@@ -152,11 +154,28 @@ mod sealed {
         type Gather: Kernel<
             Arguments = (Global<u32>, Global<u32>, Global<Self>, GlobalMut<u32>, GlobalMut<Self>, u32),
         >;
+        /// Offsets, indices, values, the lists of tiles, what was found, columns' offsets, rows, values' output, words in
+        /// which blocks meet, the cut.
+        type FromTiles: Kernel<
+            Arguments = (
+                Global<u32>,
+                Global<u32>,
+                Global<Self>,
+                Global<u32>,
+                GlobalMut<u32>,
+                GlobalMut<u32>,
+                GlobalMut<u32>,
+                GlobalMut<Self>,
+                GlobalMut<u64>,
+                Tiles,
+            ),
+        >;
     }
 }
 
 macro_rules! elements {
-    ($($T:ty: $product:ident, $finish:ident, $products:ident, $free:ident, $chains:ident, $ordered:ident, $packed:ident, $levels:ident, $add:ident, $gather:ident;)*) => { $(
+    ($($T:ty: $product:ident, $finish:ident, $products:ident, $free:ident, $chains:ident, $ordered:ident, $packed:ident, $levels:ident, $add:ident, $gather:ident,
+       $from_tiles:ident;)*) => { $(
         impl Element for $T {}
 
         // SAFETY: the table names the kernels of the type.
@@ -171,14 +190,17 @@ macro_rules! elements {
             type Levels = solve::$levels;
             type Add = convert::$add;
             type Gather = convert::$gather;
+            type FromTiles = from_tiles::$from_tiles;
         }
     )* };
 }
 elements! {
     f32: sparse_spmv_f32, sparse_spmv_finish_f32, sparse_spmm_f32, sparse_solve_free_f32, sparse_solve_chains_f32,
-        sparse_solve_ordered_f32, sparse_solve_packed_f32, sparse_solve_levels_f32, sparse_add_f32, sparse_gather_f32;
+        sparse_solve_ordered_f32, sparse_solve_packed_f32, sparse_solve_levels_f32, sparse_add_f32, sparse_gather_f32,
+        sparse_from_tiles_f32;
     f64: sparse_spmv_f64, sparse_spmv_finish_f64, sparse_spmm_f64, sparse_solve_free_f64, sparse_solve_chains_f64,
-        sparse_solve_ordered_f64, sparse_solve_packed_f64, sparse_solve_levels_f64, sparse_add_f64, sparse_gather_f64;
+        sparse_solve_ordered_f64, sparse_solve_packed_f64, sparse_solve_levels_f64, sparse_add_f64, sparse_gather_f64,
+        sparse_from_tiles_f64;
 }
 
 /// A thread for each of `len` elements, at least one.

@@ -27,8 +27,9 @@ pub fn all() -> Vec<Call> {
     let products = [Strategy::Thread, Strategy::Balanced].map(product);
     let systems =
         [Algorithm::Levels, Algorithm::Free, Algorithm::Chains, Algorithm::Ordered].map(system).into_iter();
-    let others = [products_together(), systems_together(), cholesky(), lu(), duplicates(), transposition()];
-    products.into_iter().chain(systems).chain(others).collect()
+    let transpositions = [Transposition::Sorted, Transposition::Tiles].map(transposition);
+    let others = [products_together(), systems_together(), cholesky(), lu(), duplicates()];
+    products.into_iter().chain(systems).chain(others).chain(transpositions).collect()
 }
 
 /// A call of a matrix of so many rows, which moves so many bytes for each beside the entries.
@@ -150,9 +151,9 @@ fn duplicates() -> Call {
     Call { part: Part::all(SORTED), ..call }
 }
 
-fn transposition() -> Call {
-    call("transpose_sparse/f32".into(), 28, |device, rows| {
+fn transposition(way: Transposition) -> Call {
+    call(format!("transpose_sparse/{way:?}/f32"), 28, move |device, rows| {
         let a = matrix(device, rows, false)?;
-        Ok(Box::new(move || Ok(transpose_by(&a, Transposition::Sorted).map(drop)?)))
+        Ok(Box::new(move || Ok(transpose_by(&a, way).map(drop)?)))
     })
 }

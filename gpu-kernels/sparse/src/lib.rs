@@ -19,6 +19,7 @@ pub mod check;
 pub mod convert;
 pub mod factor;
 pub mod free;
+pub mod from_tiles;
 pub mod levels;
 pub mod order;
 pub mod order_narrow;

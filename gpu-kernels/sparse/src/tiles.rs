@@ -1,16 +1,14 @@
-//! The transposition of a matrix whose near rows have near columns: every entry is moved once.
+//! Which tiles of rows have entries of which columns: what [a transposition](crate::from_tiles) of a matrix goes by
+//! whose near rows have near columns.
 //!
-//! Consecutive columns are a *bucket*, consecutive rows a *tile*. A first launch says how many entries each bucket has,
-//! and of which tiles; then a block for each bucket reads the rows of these tiles, and keeps what is in its columns.
-//! Rows of a grid's points have columns in few buckets, so that a tile is read a few times, from the L2, and all that
-//! is written is written once, side by side.
-//!
-//! Entries come to their columns in any order, by atomic additions in shared memory. How many rows of the column are
-//! before its own says where an entry goes: the result does not depend on who came first.
+//! Consecutive columns are a *bucket*, consecutive rows a *tile*. A first launch lists the tiles that have entries of
+//! each bucket, in any order; then a block for each bucket reads the rows of these tiles, and keeps what is in its
+//! columns. Rows of a grid's points have columns in few buckets, so that a tile is read a few times, from the L2.
 
-use gpu_collective::block;
+use gpu_collective::grid::scratch_words;
+use gpu_collective::warp::from_lane;
 use gpu_std::atomic::{Ordering, Scope};
-use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
@@ -19,11 +17,7 @@ use gpu_std::{device, keep_rolled, kernel, rolled, unroll};
 
 use crate::{NONE, THREADS};
 
-/// Threads of a block of [`sparse_from_tiles()`].
-pub const GATHERERS: u32 = 512;
-/// Warps of such a block.
-const WARPS: usize = GATHERERS as usize / 32;
-/// The logarithm of the entries that such a block has room for.
+/// The logarithm of the entries that a block has room for that gathers a bucket.
 pub const ROOM: u32 = 12;
 /// The logarithms of the fewest and the most entries that a column has room for.
 pub const SLOTS: (u32, u32) = (1, 8);
@@ -31,14 +25,18 @@ pub const SLOTS: (u32, u32) = (1, 8);
 pub const MOST_TILES: u32 = 512;
 /// The most entries of a row, which is a thread's.
 pub const MOST_OF_ROW: u32 = 512;
-/// The most entries of a tile, which is a block's.
+/// The most entries of a tile, which is a warp's.
 pub const MOST_OF_TILE: u32 = 1 << 16;
-/// Buckets of a tile that are counted in shared memory; those of others are counted in global memory.
-const COUNTED: u32 = 256;
-/// Entries that a thread counts at once.
-const AT_ONCE: usize = 4;
-/// Entries of a row that are read at once.
-const TOGETHER: usize = 2;
+/// Tiles of a block of [`sparse_list_tiles()`], a warp's each.
+pub const GROUP: u32 = 1 << GROUP_SHIFT;
+const GROUP_SHIFT: u32 = 3;
+const _: () = assert!(32 * GROUP == THREADS);
+/// The most buckets that such tiles have entries of.
+pub const MOST_BUCKETS: u32 = 128;
+/// Words of a block's table of buckets, of which half are used at most, so that few tries find one.
+const TABLE: u32 = THREADS;
+/// Entries of which a thread looks up the buckets at once.
+const AT_ONCE: usize = 8;
 
 /// How a transposition is cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
@@ -55,8 +53,6 @@ pub struct Tiles {
     /// The logarithm of the entries that a column has room for, within [`SLOTS`]: a bucket has as many columns as there
     /// is room for. Where some have more, the bucket's columns are taken in parts.
     pub slots: u32,
-    /// Words of 32 bits of a value: 1 or 2.
-    pub words: u32,
 }
 
 impl Tiles {
@@ -68,336 +64,197 @@ impl Tiles {
 
     /// The logarithm of a bucket's columns.
     #[inline(always)]
-    const fn shift(&self) -> u32 {
+    pub(crate) const fn shift(&self) -> u32 {
         ROOM - self.slots
     }
 
-    /// Buckets: blocks of [`sparse_from_tiles()`].
+    /// Buckets.
     #[inline(always)]
     pub const fn buckets(&self) -> u32 {
         ((self.columns - 1) >> self.shift()) + 1
     }
 
-    /// Words of a bucket in which a bit says whether a tile has entries of it.
+    /// Words of a bucket's list of tiles.
     #[inline(always)]
-    pub const fn mask_words(&self) -> u32 {
-        self.tiles().div_ceil(32)
+    pub const fn list(&self) -> u32 {
+        if self.tiles() < MOST_TILES { self.tiles() } else { MOST_TILES }
     }
 
-    /// Bytes of dynamic shared memory of a block of [`sparse_from_tiles()`].
-    pub const fn from_bytes(&self) -> u32 {
-        SharedLayout::new()
-            .array::<u32>(1 << self.shift())
-            .array::<u32>(1 << ROOM)
-            .array::<u32>(1 << ROOM)
-            .array::<u32>(MOST_TILES)
-            .array::<u32>(WARPS as u32)
-            .array::<u32>(1)
-            .array::<u32>(1)
-            .bytes()
+    /// Words of 64 bits in which the blocks of buckets meet.
+    pub const fn words(&self) -> u64 {
+        scratch_words(self.buckets() as u64, 1)
     }
 
     /// Where the entries of a row start and end.
     #[device]
     #[inline(always)]
-    fn ends(&self, offsets: Global<u32>, row: u32) -> (u32, u32) {
+    pub(crate) fn ends(&self, offsets: Global<u32>, row: u32) -> (u32, u32) {
         let (first, end) = (offsets.read_only(row), offsets.read_only(row + 1));
         // Mutants: of two equal numbers either is the smaller.
         (first, if end < self.entries { end } else { self.entries })
     }
 }
 
-/// Bytes of dynamic shared memory of a block of [`sparse_count_tiles()`].
-pub const COUNT_BYTES: u32 = SharedLayout::new().array::<u32>(COUNTED).array::<u32>(COUNTED).bytes();
+/// Bytes of dynamic shared memory of a block of [`sparse_list_tiles()`].
+pub const LIST_BYTES: u32 = SharedLayout::new().array::<u32>(TABLE).array::<u32>(1).bytes();
 
-/// Words that both kernels write, zero before: pairs of a tile and a bucket that it has entries of, of a sample; and
-/// whether the matrix cannot be transposed so, because of a row with more than [`MOST_OF_ROW`] entries, a tile with
-/// more than [`MOST_OF_TILE`], a column with more than `1 <<` the most of [`SLOTS`], or a bucket of more than
-/// [`MOST_TILES`] tiles.
-pub const FOUND: u32 = 2;
+/// Words in front of the lengths of the buckets' lists, all of them zero before: see [`PAIRS`], [`IS_FAR`],
+/// [`IS_UNEVEN`].
+pub const FOUND: u32 = 3;
+/// The pairs of a tile and a bucket that it has entries of, of a sample.
+pub const PAIRS: u32 = 0;
+/// Not zero where a sample has more pairs than it may, some tiles of a block entries of more than [`MOST_BUCKETS`], or a
+/// tile more than [`MOST_OF_TILE`]: then [`from_tiles()`](crate::from_tiles::from_tiles) writes nothing.
+pub const IS_FAR: u32 = 1;
+/// Not zero where [`from_tiles()`](crate::from_tiles::from_tiles) found a bucket of more than [`MOST_TILES`] tiles, a row of more than
+/// [`MOST_OF_ROW`] entries or a column of more than `1 <<` the most of [`SLOTS`]: what it wrote is unspecified.
+pub const IS_UNEVEN: u32 = 2;
 
-/// How many entries each bucket has, and of which tiles: a block a tile, of [`THREADS`], with [`COUNT_BYTES`]. `totals`
-/// and `masks` are zero before. Of a `stride` of more than one it is a sample: a block for every so many tiles, which
-/// says how many pairs of tiles and buckets there are, and nothing else.
+/// Lists for each bucket the tiles that have entries of it, in any order: a block for each [`GROUP`] of tiles, of
+/// [`THREADS`], with [`LIST_BYTES`].
+///
+/// `lists` has [`Tiles::list`] words for each bucket, `found` [`FOUND`] words and the length of each list. Of a `stride`
+/// of more than one it is a sample: a block for every so many groups, which says how many [`PAIRS`] there are, and
+/// nothing else. Where a sample found more than `limit`, the matrix [`IS_FAR`] from a transposition by tiles.
 #[kernel(images = sm_75, launch_bounds(256))]
-pub fn sparse_count_tiles(
+pub fn sparse_list_tiles(
     offsets: Global<u32>,
     indices: Global<u32>,
-    totals: GlobalMut<u32>,
-    masks: GlobalMut<u32>,
+    lists: GlobalMut<u32>,
     found: GlobalMut<u32>,
     tiles: Tiles,
     stride: u32,
+    limit: u32,
 ) {
-    let (tile, thread) = (block_idx_x() * stride, thread_idx_x());
+    let (group, thread) = (block_idx_x() * stride, thread_idx_x());
     let mut memory = shared::dynamic();
-    let (keys, counts) = (memory.array::<u32>(COUNTED), memory.array::<u32>(COUNTED));
-    keys.write(thread, NONE);
-    counts.write(thread, 0);
-    sync_threads();
-    let add = |bucket: u32, count: u32| {
-        if stride > 1 {
-            found.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device);
-        } else {
-            totals.atomic(bucket).fetch_add(count, Ordering::Relaxed, Scope::Device);
-            let word = masks.offset(bucket as u64 * tiles.mask_words() as u64).atomic(tile / 32);
-            word.fetch_or(1 << (tile % 32), Ordering::Relaxed, Scope::Device);
-        }
+    let table = Table { words: memory.array(TABLE), many: memory.array(1) };
+    let find = |what: u32| {
+        found.atomic(what).fetch_max(1, Ordering::Relaxed, Scope::Device);
     };
-    let first = tile << tiles.tile;
-    // Mutants: of two equal numbers either is the smaller.
-    let end = if tiles.rows - first > 1 << tiles.tile { first + (1 << tiles.tile) } else { tiles.rows };
-    let mut row = first + thread;
-    while row < end {
-        keep_rolled();
-        let (start, stop) = tiles.ends(offsets, row);
-        if stop > start && stop - start > MOST_OF_ROW {
-            found.atomic(1).fetch_max(1, Ordering::Relaxed, Scope::Device);
-        }
-        row += THREADS;
-    }
-    let mut base = offsets.read_only(first);
-    let mut stop = tiles.ends(offsets, end - 1).1;
-    if stop > base && stop - base > MOST_OF_TILE {
-        // One block would be waited for.
-        found.atomic(1).fetch_max(1, Ordering::Relaxed, Scope::Device);
-        stop = base;
-    }
-    while base < stop {
-        keep_rolled();
-        let (mut buckets, last) = ([NONE; AT_ONCE], tiles.buckets() - 1);
-        unroll::<AT_ONCE>(|at| {
-            let column = indices.read_only_below(base + thread + at as u32 * THREADS, stop, NONE);
-            // Columns that changed since they were checked are in a bucket as well.
-            let bucket = column >> tiles.shift();
-            // Mutants: of two equal numbers either is the smaller.
-            let bucket = if bucket < last { bucket } else { last };
-            buckets[at] = if column != NONE { bucket } else { NONE };
-        });
-        unroll::<AT_ONCE>(|at| {
-            let bucket = buckets[at];
-            let same = warp::warp_match_any(FULL, bucket);
-            if bucket != NONE && same.trailing_zeros() == warp::lane_id() {
-                let (slot, count) = (bucket % COUNTED, same.count_ones());
-                let before =
-                    keys.atomic(slot).compare_exchange(NONE, bucket, Ordering::Relaxed, Scope::Block);
-                if before == NONE || before == bucket {
-                    counts.atomic(slot).fetch_add(count, Ordering::Relaxed, Scope::Block);
-                } else {
-                    add(bucket, count);
-                }
-            }
-        });
-        // Beyond the last of 2^32 there is none.
-        base = if stop - base > AT_ONCE as u32 * THREADS { base + AT_ONCE as u32 * THREADS } else { stop };
-    }
-    sync_threads();
-    if counts.read(thread) != 0 {
-        add(keys.read(thread), counts.read(thread));
-    }
-}
-
-/// Brings a bucket's entries to its columns, and says where each of these starts: a block a bucket, of [`GATHERERS`],
-/// with [`Tiles::from_bytes`]. `starts` are the exclusive sums of the totals of [`sparse_count_tiles()`], whose masks
-/// and `found` they are. What is written where `found` says at last that the matrix cannot be transposed so is
-/// unspecified; where it says so before, nothing is.
-#[kernel(images = sm_75, launch_bounds(512))]
-pub fn sparse_from_tiles(
-    offsets: Global<u32>,
-    indices: Global<u32>,
-    values: Global<u32>,
-    starts: Global<u32>,
-    masks: Global<u32>,
-    found: GlobalMut<u32>,
-    column_offsets: GlobalMut<u32>,
-    row_indices: GlobalMut<u32>,
-    values_output: GlobalMut<u32>,
-    tiles: Tiles,
-) {
-    let (bucket, thread) = (block_idx_x(), thread_idx_x());
-    let mut memory = shared::dynamic();
-    let counters = memory.array::<u32>(1 << tiles.shift());
-    let (rows, entries) = (memory.array::<u32>(1 << ROOM), memory.array::<u32>(1 << ROOM));
-    let (list, room) = (memory.array::<u32>(MOST_TILES), memory.array::<u32>(WARPS as u32));
-    let (many, most) = (memory.array::<u32>(1), memory.array::<u32>(1));
-
-    // ---- the tiles, in any order
+    table.words.write(thread, NONE);
     if thread == 0 {
-        // As too many tiles: a row that is too long would be a thread's for as long.
-        let is_uneven = found.atomic(1).load(Ordering::Relaxed, Scope::Device) != 0;
-        many.write(0, if is_uneven { MOST_TILES + 1 } else { 0 });
-    }
-    sync_threads();
-    let masks = masks.offset(bucket as u64 * tiles.mask_words() as u64);
-    let mut at = thread;
-    while at < tiles.mask_words() {
-        keep_rolled();
-        let mut mask = masks.read_only(at);
-        while mask != 0 {
-            keep_rolled();
-            let tile = 32 * at + mask.trailing_zeros();
-            let place = many.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Block);
-            if place < MOST_TILES {
-                list.write(place, tile);
-            }
-            mask &= mask - 1;
+        let is_far = stride == 1 && found.as_global().read(PAIRS) > limit;
+        if is_far && group == 0 {
+            find(IS_FAR);
         }
-        at += GATHERERS;
+        // Another block may have found that meanwhile.
+        let is_known = stride == 1 && found.atomic(IS_FAR).load(Ordering::Relaxed, Scope::Device) != 0;
+        table.many.write(0, if is_far || is_known { TABLE } else { 0 });
     }
     sync_threads();
-    let many = many.read(0);
-    if many > MOST_TILES {
+    if table.many.read(0) != 0 {
+        return;
+    }
+    sync_threads();
+    // ---- a warp's tile
+    let tile = (group << GROUP_SHIFT) + thread / 32;
+    if warp::uniform(tile < tiles.tiles()) {
+        let first = tile << tiles.tile;
+        // Mutants: of two equal numbers either is the smaller.
+        let end = if tiles.rows - first > 1 << tiles.tile { first + (1 << tiles.tile) } else { tiles.rows };
+        let (mut base, mut stop) = (offsets.read_only(first), tiles.ends(offsets, end - 1).1);
+        if stop > base && stop - base > MOST_OF_TILE {
+            // One warp would be waited for.
+            find(IS_FAR);
+            stop = base;
+        }
+        while base < stop {
+            keep_rolled();
+            let (mut columns, mut has_room) = ([NONE; AT_ONCE], true);
+            unroll::<AT_ONCE>(|at| {
+                columns[at] = indices.read_only_below(base + warp::lane_id() + 32 * at as u32, stop, NONE);
+            });
+            unroll::<AT_ONCE>(|at| {
+                // Columns that changed since they were checked are in a bucket as well.
+                let (bucket, last) = (columns[at] >> tiles.shift(), tiles.buckets() - 1);
+                // Mutants: of two equal numbers either is the smaller.
+                let bucket = if bucket < last { bucket } else { last };
+                has_room &= table.note(if columns[at] != NONE { bucket } else { NONE }, 1 << (thread / 32));
+            });
+            // Beyond the last of 2^32 there is none.
+            let is_last = stop - base <= 32 * AT_ONCE as u32 || warp::warp_vote_any(FULL, !has_room);
+            base = if is_last { stop } else { base + 32 * AT_ONCE as u32 };
+        }
+    }
+    sync_threads();
+    if table.many.read(0) > MOST_BUCKETS {
         if thread == 0 {
-            found.atomic(1).fetch_max(1, Ordering::Relaxed, Scope::Device);
+            find(IS_FAR);
         }
         return;
     }
-    let slots_of_rows = many << tiles.tile;
-
-    let (of_bucket, mut first) = (bucket << tiles.shift(), starts.read_only(bucket));
-    let (mut part, mut slots) = (0, tiles.slots);
-    while part < 1 << tiles.shift() && of_bucket + part < tiles.columns {
-        keep_rolled();
-        let (from, columns) = (of_bucket + part, 1 << (ROOM - slots));
-        // Mutants: of two equal numbers either is the smaller.
-        let width = if tiles.columns - from > columns { columns } else { tiles.columns - from };
-        at = thread;
-        while at < columns {
-            keep_rolled();
-            counters.write(at, 0);
-            at += GATHERERS;
-        }
-        if thread == 0 {
-            most.write(0, 0);
-        }
-        sync_threads();
-
-        // ---- entries to their columns, in any order
-        at = thread;
-        while at < slots_of_rows {
-            keep_rolled();
-            let row = (list.read(at >> tiles.tile) << tiles.tile) + (at & ((1 << tiles.tile) - 1));
-            if row < tiles.rows {
-                gather(indices, tiles.ends(offsets, row), (from, width), |column, entry| {
-                    let slot = counters.atomic(column).fetch_add(1, Ordering::Relaxed, Scope::Block);
-                    if slot < 1 << slots {
-                        rows.write((column << slots) + slot, row);
-                        entries.write((column << slots) + slot, entry);
-                    }
-                });
-            }
-            at += GATHERERS;
-        }
-        sync_threads();
-
-        // ---- where columns start
-        // Mutants: a thread more columns than there are takes none.
-        let own = if columns > GATHERERS { columns / GATHERERS } else { 1 };
-        let (mut sum, mut largest) = (0, 0);
-        at = 0;
-        while at < own && thread * own < columns {
-            at = rolled(at);
-            let count = counters.read(thread * own + at);
-            // Mutants: of two equal numbers either is the larger.
-            largest = if count > largest { count } else { largest };
-            sum += count;
-            at += 1;
-        }
-        if largest > 1 << slots {
-            most.atomic(0).fetch_max(largest, Ordering::Relaxed, Scope::Block);
-        }
-        let scanned = block::exclusive_scan::<u32, WARPS>(sum, 0, room, |a, b| a + b);
-        let is_full = most.read(0) > 0;
-        if is_full && slots == SLOTS.1 {
-            if thread == 0 {
-                found.atomic(1).fetch_max(1, Ordering::Relaxed, Scope::Device);
-            }
-            return;
-        }
-        if !is_full {
-            let mut before = scanned.before;
-            at = 0;
-            while at < own && thread * own < columns {
-                at = rolled(at);
-                let column = thread * own + at;
-                let count = counters.read(column);
-                counters.write(column, before << 16 | count);
-                if column < width {
-                    column_offsets.write(from + column, first + before);
-                }
-                before += count;
-                at += 1;
-            }
-        }
-        sync_threads();
-        if is_full {
-            // Half as many columns, each with twice the room.
-            slots += 1;
-        } else {
-            // ---- each entry behind those of the rows before its own
-            at = thread;
-            while at < columns << slots {
-                keep_rolled();
-                let column = at >> slots;
-                let packed = counters.read(column);
-                let (before, count) = (packed >> 16, packed & 0xffff);
-                if at - (column << slots) < count {
-                    let (row, entry) = (rows.read(at), entries.read(at));
-                    let (mut place, mut other) = (first + before, column << slots);
-                    let end = other + count;
-                    while other < end {
-                        keep_rolled();
-                        let of_other = rows.read(other);
-                        // A matrix that changed since it was checked may have a row twice.
-                        let is_before = of_other < row || of_other == row && entries.read(other) < entry;
-                        place += is_before as u32;
-                        other += 1;
-                    }
-                    // Of a matrix that changed since it was counted there may be more.
-                    if place < tiles.entries {
-                        row_indices.write_streaming(place, row);
-                        if tiles.words > 1 {
-                            let value = values.offset(2 * entry as u64).read_only_vec::<2>(0);
-                            values_output.offset(2 * place as u64).write_streaming_vec(0, value);
-                        } else {
-                            values_output.write_streaming(place, values.read_only(entry));
-                        }
-                    }
-                }
-                at += GATHERERS;
-            }
-            first += scanned.total;
-            part += columns;
-        }
-        sync_threads();
+    let noted = table.words.read(thread);
+    if noted == NONE {
+        return;
     }
-    if bucket == tiles.buckets() - 1 && thread == 0 {
-        column_offsets.write(tiles.columns, tiles.entries);
+    let (bucket, mut bits) = (noted >> GROUP, noted & ((1 << GROUP) - 1));
+    if stride > 1 {
+        found.atomic(PAIRS).fetch_add(bits.count_ones(), Ordering::Relaxed, Scope::Device);
+        return;
+    }
+    let mut place =
+        found.atomic(FOUND + bucket).fetch_add(bits.count_ones(), Ordering::Relaxed, Scope::Device);
+    let list = lists.offset(bucket as u64 * tiles.list() as u64);
+    while bits != 0 {
+        keep_rolled();
+        if place < tiles.list() {
+            list.write(place, (group << GROUP_SHIFT) + bits.trailing_zeros());
+        }
+        (place, bits) = (place + 1, bits & (bits - 1));
     }
 }
 
-/// Hands on the entries of a row that are in so many columns from one on, each with its column among these.
-#[device]
-#[inline(always)]
-fn gather(
-    indices: Global<u32>,
-    (mut entry, end): (u32, u32),
-    (from, width): (u32, u32),
-    mut each: impl FnMut(u32, u32),
-) {
-    while entry < end {
-        keep_rolled();
-        let mut columns = [NONE; TOGETHER];
-        unroll::<TOGETHER>(|at| columns[at] = indices.read_only_below(entry + at as u32, end, NONE));
-        unroll::<TOGETHER>(|at| {
-            let column = columns[at].wrapping_sub(from);
-            if column < width {
-                each(column, entry + at as u32);
+/// Which buckets tiles have entries of: a word for each, [`NONE`] where none is yet, of the bucket and a bit for each tile.
+struct Table {
+    /// [`TABLE`] of them.
+    words: Shared<u32>,
+    /// How many buckets there are; more than [`MOST_BUCKETS`] where there is no room.
+    many: Shared<u32>,
+}
+
+impl Table {
+    /// Notes that a tile has entries of the buckets of a whole warp, [`NONE`] where a lane has none; false where there
+    /// is no room for one.
+    #[inline(always)]
+    fn note(&self, bucket: u32, bit: u32) -> bool {
+        let (mut is_new, mut has_room) = (bucket != NONE, true);
+        if is_new {
+            let noted = self.words.atomic(bucket % TABLE).load(Ordering::Relaxed, Scope::Block);
+            is_new = noted >> GROUP != bucket || noted & bit == 0;
+        }
+        // Few are new: those of a tile's first entries. One lane notes what several have.
+        let mut left = warp::warp_vote_ballot(FULL, is_new);
+        while left != 0 {
+            keep_rolled();
+            let lane = left.trailing_zeros();
+            left &= !warp::warp_vote_ballot(FULL, bucket == from_lane(bucket, lane));
+            if warp::lane_id() == lane {
+                has_room = self.add(bucket, bit);
             }
-        });
-        // The row's other columns come behind these.
-        let is_behind = columns[TOGETHER - 1] >= from + width;
-        // Mutants: what is read beyond these columns is not kept.
-        entry = if is_behind || end - entry <= TOGETHER as u32 { end } else { entry + TOGETHER as u32 };
+        }
+        has_room
+    }
+
+    /// The same of one bucket.
+    #[inline(always)]
+    fn add(&self, bucket: u32, bit: u32) -> bool {
+        let (mut at, mut tries) = (bucket % TABLE, 0);
+        // There is room for more than may be, whoever adds at the same time.
+        while tries < TABLE && self.many.atomic(0).load(Ordering::Relaxed, Scope::Block) <= MOST_BUCKETS {
+            tries = rolled(tries);
+            let word = self.words.atomic(at);
+            let noted = word.compare_exchange(NONE, bucket << GROUP | bit, Ordering::Relaxed, Scope::Block);
+            if noted == NONE {
+                return self.many.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Block) < MOST_BUCKETS;
+            }
+            if noted >> GROUP == bucket {
+                word.fetch_or(bit, Ordering::Relaxed, Scope::Block);
+                return true;
+            }
+            at = (at + 1) % TABLE;
+            tries += 1;
+        }
+        false
     }
 }

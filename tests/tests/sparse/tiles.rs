@@ -4,11 +4,11 @@
 use gpu_core::Device;
 use gpu_sim::{Config, Record};
 use gpu_sparse::reference;
-use gpu_sparse_kernels::THREADS;
 use gpu_sparse_kernels::tiles::{
-    COUNT_BYTES, FOUND, GATHERERS, MOST_OF_ROW, MOST_OF_TILE, MOST_TILES, Tiles, sparse_count_tiles,
-    sparse_from_tiles,
+    FOUND, GROUP, IS_FAR, IS_UNEVEN, LIST_BYTES, MOST_BUCKETS, MOST_OF_ROW, MOST_OF_TILE, MOST_TILES, PAIRS,
+    Tiles, sparse_list_tiles,
 };
+use gpu_sparse_kernels::{THREADS, from_tiles};
 use gpu_std::launch::LaunchConfig;
 use gpu_tests::compare::assert_same_bits;
 
@@ -16,60 +16,73 @@ use crate::support::{Host, Value, matrix};
 
 /// What the kernels say.
 struct Said<T> {
-    /// Pairs of tiles and buckets, of every other tile.
+    /// Pairs of tiles and buckets, of every other group of tiles.
     pairs: u32,
-    totals: Vec<u32>,
-    is_even: bool,
+    /// The tiles of each bucket, in order.
+    lists: Vec<Vec<u32>>,
+    is_far: bool,
+    is_uneven: bool,
     offsets: Vec<u32>,
     rows: Vec<u32>,
     values: Vec<T>,
 }
 
-fn by_kernels<T: Value>(device: &Device, host: &Host<T>, (tile, slots): (u32, u32)) -> Said<T> {
+/// A sample may have as many pairs as `limit`.
+fn by_kernels<T: Value>(device: &Device, host: &Host<T>, (tile, slots): (u32, u32), limit: u32) -> Said<T> {
     let (stream, len) = (device.default_stream(), host.indices.len());
-    let tiles = Tiles {
-        rows: host.rows as u32,
-        columns: host.columns as u32,
-        entries: len as u32,
-        tile,
-        slots,
-        words: (size_of::<T>() / 4) as u32,
-    };
+    let tiles =
+        Tiles { rows: host.rows as u32, columns: host.columns as u32, entries: len as u32, tile, slots };
     let a = host.on(device);
     let view = a.view();
     let (offsets, indices) = (view.offsets(), view.indices());
-    let mut totals = device.zeroed::<u32>(tiles.buckets() as usize + 1).unwrap();
-    let mut masks = device.zeroed::<u32>((tiles.buckets() * tiles.mask_words()) as usize).unwrap();
-    let mut found = device.zeroed::<u32>(FOUND as usize).unwrap();
+    let (buckets, most) = (tiles.buckets() as usize, tiles.list() as usize);
+    let mut lists = device.zeroed::<u32>(buckets * most).unwrap();
+    let mut found = device.zeroed::<u32>(FOUND as usize + buckets).unwrap();
     for stride in [2, 1] {
-        let launch = LaunchConfig::linear(tiles.tiles().div_ceil(stride), THREADS).shared(COUNT_BYTES);
-        let arguments = (offsets, indices, &mut totals, &mut masks, &mut found, tiles, stride);
+        let groups = tiles.tiles().div_ceil(GROUP);
+        let launch = LaunchConfig::linear(groups.div_ceil(stride), THREADS).shared(LIST_BYTES);
+        let arguments = (offsets, indices, &mut lists, &mut found, tiles, stride, limit);
         // SAFETY: the simulator checks every access.
-        unsafe { stream.launch::<sparse_count_tiles>(launch, arguments).unwrap() };
+        unsafe { stream.launch::<sparse_list_tiles>(launch, arguments).unwrap() };
         if stride > 1 {
-            assert!(
-                totals.to_vec().unwrap().into_iter().chain(masks.to_vec().unwrap()).all(|word| word == 0)
-            );
+            let listed = found.slice(FOUND as usize..).to_vec().unwrap();
+            assert!(listed.into_iter().chain(lists.to_vec().unwrap()).all(|word| word == 0));
         }
     }
-    let totals = totals.to_vec().unwrap();
-    let mut before = 0;
-    let starts: Vec<u32> = totals.iter().map(|&count| (before, before += count).0).collect();
-    let starts = device.upload(&starts).unwrap();
+    let list = |bucket: usize, len: u32| {
+        let mut list = lists.slice(bucket * most..).to_vec().unwrap();
+        list.truncate(most.min(len as usize));
+        list.sort_unstable();
+        list
+    };
+    let lengths = found.slice(FOUND as usize..).to_vec().unwrap();
+    let of_buckets = lengths.into_iter().enumerate().map(|(bucket, len)| list(bucket, len)).collect();
     let (mut ends, mut rows) =
         (device.zeroed::<u32>(host.columns + 1).unwrap(), device.zeroed::<u32>(len).unwrap());
     let mut values = device.zeroed::<T>(len).unwrap();
-    let launch = LaunchConfig::linear(tiles.buckets(), GATHERERS).shared(tiles.from_bytes());
-    let (given, output) = (view.values().untyped(), values.view_mut().untyped());
-    let arguments =
-        (offsets, indices, given, &starts, &masks, &mut found, &mut ends, &mut rows, output, tiles);
+    let launch =
+        LaunchConfig::linear(tiles.buckets(), from_tiles::THREADS).shared(from_tiles::bytes::<T>(&tiles));
+    let mut words = device.zeroed::<u64>(tiles.words() as usize).unwrap();
+    let arguments = (
+        offsets,
+        indices,
+        view.values(),
+        &lists,
+        &mut found,
+        &mut ends,
+        &mut rows,
+        &mut values,
+        &mut words,
+        tiles,
+    );
     // SAFETY: as above.
-    unsafe { stream.launch::<sparse_from_tiles>(launch, arguments).unwrap() };
+    unsafe { stream.launch::<T::FromTiles>(launch, arguments).unwrap() };
     let found = found.to_vec().unwrap();
     Said {
-        pairs: found[0],
-        totals,
-        is_even: found[1] == 0,
+        pairs: found[PAIRS as usize],
+        lists: of_buckets,
+        is_far: found[IS_FAR as usize] != 0,
+        is_uneven: found[IS_UNEVEN as usize] != 0,
         offsets: ends.to_vec().unwrap(),
         rows: rows.to_vec().unwrap(),
         values: values.to_vec().unwrap(),
@@ -85,22 +98,20 @@ fn schedules_of<T: Value>(seeds: std::ops::Range<u64>) {
     let expected = reference::transpose(host.columns, &host.offsets, &host.indices, &host.values);
     for seed in seeds {
         let device = Device::simulator_with(Config { record: Record::Races, ..Config::with_seed(seed) });
-        // Several tiles of a word and of two, the last of them not whole; buckets of 2048 to 16 columns.
+        // Several groups of tiles, one tile, a last one that is not whole; buckets of 2048 to 16 columns.
         let (tile, slots) = ([3, 5, 9][seed as usize % 3], 1 + seed as u32 / 3 % 8);
-        let said = by_kernels(&device, &host, (tile, slots));
-        let (bucket, mut pairs) = (1 << (12 - slots), std::collections::BTreeSet::new());
-        let mut totals = vec![0; host.columns.div_ceil(bucket) + 1];
+        let said = by_kernels(&device, &host, (tile, slots), u32::MAX);
+        let bucket = 1 << (12 - slots);
+        let mut lists = vec![std::collections::BTreeSet::new(); host.columns.div_ceil(bucket)];
         for row in 0..host.rows {
             for entry in host.row(row) {
-                let of_entry = host.indices[entry] as usize / bucket;
-                totals[of_entry] += 1;
-                if (row >> tile) % 2 == 0 {
-                    pairs.insert((row >> tile, of_entry));
-                }
+                lists[host.indices[entry] as usize / bucket].insert(row as u32 >> tile);
             }
         }
-        assert_eq!((said.pairs as usize, said.totals), (pairs.len(), totals), "seed {seed}");
-        assert!(said.is_even, "seed {seed}");
+        let lists: Vec<Vec<u32>> = lists.into_iter().map(|tiles| tiles.into_iter().collect()).collect();
+        let pairs = lists.iter().flatten().filter(|tile| **tile / GROUP % 2 == 0).count();
+        assert_eq!((said.pairs as usize, said.lists), (pairs, lists), "seed {seed}");
+        assert!(!said.is_far && !said.is_uneven, "seed {seed}");
         assert_eq!((said.offsets, said.rows), (expected.0.clone(), expected.1.clone()), "seed {seed}");
         assert_same_bits(&said.values, &expected.2, &format!("seed {seed}"));
     }
@@ -125,30 +136,60 @@ fn what_is_too_long_is_found() {
     let row =
         |len: usize| matrix::<f32>(3, 2000, 1, |row, _| if row == 1 { (0..len).collect() } else { vec![] });
     let column = |len: usize| matrix::<f32>(2000, 3, 1, |row, _| if row < len { vec![1] } else { vec![] });
-    let is_even = |host: &Host<f32>, tile, slots| {
-        let said = by_kernels(&device, host, (tile, slots));
-        if said.is_even {
+    let found = |host: &Host<f32>, tile, slots| {
+        let said = by_kernels(&device, host, (tile, slots), u32::MAX);
+        let is_all = !said.is_far && !said.is_uneven;
+        if is_all {
             let expected = reference::transpose(host.columns, &host.offsets, &host.indices, &host.values);
             assert_eq!((said.offsets, said.rows), (expected.0, expected.1));
             assert_same_bits(&said.values, &expected.2, "values");
         }
-        said.is_even
+        assert!(!said.is_far || !said.is_uneven, "nothing is read then");
+        if said.is_far {
+            "far"
+        } else if is_all {
+            ""
+        } else {
+            "uneven"
+        }
     };
     let most = MOST_OF_ROW as usize;
-    assert_eq!([most, most + 1].map(|len| is_even(&row(len), 5, 1)), [true, false]);
+    assert_eq!([most, most + 1].map(|len| found(&row(len), 5, 1)), ["", "uneven"]);
     for slots in [1, 8] {
-        assert_eq!([256, 257].map(|len| is_even(&column(len), 7, slots)), [true, false]);
+        assert_eq!([256, 257].map(|len| found(&column(len), 7, slots)), ["", "uneven"]);
     }
     // Rows of 256, of which the first may have one more: 128 of them are half a tile's entries, 256 are as many.
     let tile = |more: usize| {
         matrix::<f32>(256, 257, 1, |row, _| (0..256 + if row == 0 { more } else { 0 }).collect())
     };
     assert_eq!(MOST_OF_TILE, 256 * 256);
-    assert_eq!([0, 1].map(|more| is_even(&tile(more), 7, 8)), [true, true]);
-    assert_eq!([0, 1].map(|more| is_even(&tile(more), 8, 8)), [true, false]);
+    assert_eq!([0, 1].map(|more| found(&tile(more), 7, 8)), [""; 2]);
+    assert_eq!([0, 1].map(|more| found(&tile(more), 8, 8)), ["", "far"]);
     // Tiles of one row; columns of two entries.
     let most = MOST_TILES as usize;
     let tiles =
         |count: usize| matrix::<f32>(600, 600, 1, |row, _| if row < count { vec![row] } else { vec![] });
-    assert_eq!([most, most + 1].map(|count| is_even(&tiles(count), 0, 1)), [true, false]);
+    assert_eq!([most, most + 1].map(|count| found(&tiles(count), 0, 1)), ["", "uneven"]);
+    // Every fourth bucket, of 16 columns, is one row's of eight tiles: two of them meet at each place of a table.
+    let most = MOST_BUCKETS as usize;
+    let buckets = |count: usize| {
+        matrix::<f32>(256, 64 * 129, 1, |row, _| (row..count).step_by(256).map(|at| 64 * at).collect())
+    };
+    assert_eq!([most, most + 1].map(|count| found(&buckets(count), 5, 8)), ["", "far"]);
+}
+
+/// A sample of as many pairs as there may be is followed by lists; of one more nothing is written behind it.
+#[test]
+fn what_is_far_is_not_read_again() {
+    let device = Device::simulator();
+    // Tiles of 32 rows: two groups, of whose first each tile has entries of five buckets of 256 columns.
+    let host = matrix::<f32>(512, 1280, 3, |row, _| vec![256 * (row % 5)]);
+    let [near, far] = [40, 39].map(|limit| by_kernels(&device, &host, (5, 4), limit));
+    assert_eq!([near.pairs, far.pairs], [40; 2]);
+    assert_eq!([near.is_far, far.is_far], [false, true]);
+    assert!(near.lists.iter().all(|list| *list == (0..16).collect::<Vec<u32>>()));
+    assert!(
+        far.lists.iter().all(Vec::is_empty) && far.rows.iter().chain(&far.offsets).all(|word| *word == 0)
+    );
+    assert!(near.offsets.last() == Some(&512));
 }

@@ -12,7 +12,7 @@ use crate::launch::{self, Element};
 use crate::matrix::{Coo, CooView, Csr, CsrView, check, first_difference};
 use crate::plan::transpose::{self as plan, Transposition};
 use crate::reference;
-use crate::tiles::launch::Counted;
+use crate::tiles::launch::Listed;
 
 /// The entries of a list as compressed rows, computed where they live: sorted by row and column, those in the same
 /// place added in the order in which they stand. What is sorted, and has no place twice, is found to be, and copied.
@@ -246,26 +246,24 @@ fn transposed_by_tiles<T: Element>(
         return Ok(None);
     }
     let device = matrix.device();
-    let Some(tiles) = plan::tiles(matrix.rows as u32, row_count, entries, (size_of::<T>() / 4) as u32) else {
+    let Some(tiles) = plan::tiles(matrix.rows as u32, row_count, entries) else {
         return Ok(None);
     };
-    let stream = device.default_stream();
-    if way != Transposition::Tiles {
-        let stride = plan::stride(tiles);
-        let sampled = |pairs| plan::is_near(pairs, tiles.tiles().div_ceil(stride));
-        if !plan::is_short(tiles) || !Counted::sample(&stream, tiles, matrix, stride)?.is_some_and(sampled) {
-            return Ok(None);
-        }
+    let is_forced = way == Transposition::Tiles;
+    if !is_forced && !plan::is_short(tiles) {
+        return Ok(None);
     }
-    // ---- which tiles have entries of each bucket, and where it starts
-    let mut counted = Counted::new(&stream, tiles, matrix)?;
-    sums(&stream, &mut counted.totals, Options::exclusive())?;
-    // ---- to columns
+    let stream = device.default_stream();
+    let mut listed = Listed::new(&stream, tiles)?;
+    if !is_forced {
+        listed.sample(&stream, matrix, plan::stride(tiles))?;
+    }
+    // The launches read themselves what the sample found: the host waits once, for all of them.
+    listed.list(&stream, matrix, if is_forced { u32::MAX } else { plan::most_pairs(tiles) })?;
     let mut offsets = device.alloc(rows + 1)?;
     let (mut indices, mut values) = (device.alloc(len)?, device.alloc(len)?);
-    counted.transpose(&stream, matrix, (&mut offsets, &mut indices, &mut values))?;
-    let is_done = counted.found()?.is_some();
-    Ok(is_done.then_some(Csr { rows, columns, offsets, indices, values }))
+    listed.transpose(&stream, matrix, (&mut offsets, &mut indices, &mut values))?;
+    Ok(listed.is_even()?.then_some(Csr { rows, columns, offsets, indices, values }))
 }
 
 /// The same, and of each entry where it was; that is empty on the CPU.

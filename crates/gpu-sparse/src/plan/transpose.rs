@@ -1,6 +1,6 @@
 //! How a transposition is cut, and whether by tiles.
 
-use gpu_sparse_kernels::tiles::{ROOM, SLOTS};
+use gpu_sparse_kernels::tiles::{GROUP, ROOM, SLOTS};
 
 pub use gpu_sparse_kernels::tiles::Tiles;
 
@@ -11,35 +11,35 @@ pub enum Transposition {
     #[default]
     Auto,
     /// By tiles where columns are short ([`is_short`]) and a sample says that tiles have entries of few buckets
-    /// ([`is_near`]), else sorted.
+    /// ([`most_pairs`]), else sorted.
     Sampled,
     /// Sorted by columns; then rows and values are gathered.
     Sorted,
     /// Columns are gathered from the tiles of rows that have entries of them. Where a row has more than 512 entries, a
-    /// column more than 256, a tile more than 2^16, or some columns are in more than 512 tiles, entries are sorted.
+    /// column more than 256, a tile more than 2^16, eight tiles entries of more than 128 buckets, or some columns are in
+    /// more than 512 tiles, entries are sorted.
     Tiles,
 }
 
 /// Entries of a tile in the mean at most: a tile is read for each bucket that it has entries of, and more of them are
-/// more to look through for each.
-const OF_TILE: u64 = 1 << 12;
+/// more to look through for each. With a quarter of a bucket's, the rows of a grid's points are read 2.7 times.
+const OF_TILE: u64 = 1 << 10;
 /// The logarithm of the most rows of a tile.
-const MOST_ROWS: u32 = 12;
+const MOST_ROWS: u32 = 10;
 
-/// The cut of a transposition of so many rows, columns and entries, at least one of each, with values of so many words
-/// of 32 bits; none where columns have too many entries in the mean, or so few that masks of buckets and tiles would
-/// take more than one of the matrix's arrays. No bit of the matrix depends on it.
-pub fn tiles(rows: u32, columns: u32, entries: u32, words: u32) -> Option<Tiles> {
+/// The cut of a transposition of so many rows, columns and entries, at least one of each; none where columns have too many entries in the mean, or so few that lists of tiles would take more than
+/// one of the matrix's arrays. No bit of the matrix depends on it.
+pub fn tiles(rows: u32, columns: u32, entries: u32) -> Option<Tiles> {
     let (least, most) = SLOTS;
     let of_column = entries.div_ceil(columns);
     let slots = of_column.checked_next_power_of_two()?.trailing_zeros().max(least);
     // As many rows as have so many entries.
     let fits = |tile: &u32| (u64::from(entries) << tile) / u64::from(rows) <= OF_TILE;
     let tile = (0..=MOST_ROWS).rev().find(fits).unwrap_or(0);
-    let tiles = Tiles { rows, columns, entries, tile, slots, words };
+    let tiles = Tiles { rows, columns, entries, tile, slots };
     // Numbers of rows and columns have a bit to spare.
     let fits = slots <= most && rows.max(columns) <= 1 << 31;
-    (fits && u64::from(tiles.buckets()) * u64::from(tiles.mask_words()) <= entries.into()).then_some(tiles)
+    (fits && u64::from(tiles.buckets()) * u64::from(tiles.list()) <= entries.into()).then_some(tiles)
 }
 
 /// Whether columns have so few entries in the mean that a thread for each of them, which looks at all others of its
@@ -49,21 +49,22 @@ pub const fn is_short(tiles: Tiles) -> bool {
     tiles.slots <= 4
 }
 
-/// Tiles of a sample, about.
+/// Groups of tiles in a sample, about.
 const SAMPLED: u32 = 64;
 
-/// Each how many tiles one is in the sample.
+/// Each how many groups of tiles one is in the sample.
 pub const fn stride(tiles: Tiles) -> u32 {
-    let stride = tiles.tiles() / SAMPLED;
+    let stride = tiles.tiles().div_ceil(GROUP) / SAMPLED;
     if stride < 2 { 2 } else { stride }
 }
 
 /// Buckets that a tile has entries of, in the mean at most: it is read as often.
 const READ: u32 = 16;
 
-/// Whether so many pairs of tiles and buckets are few for so many tiles.
-pub const fn is_near(pairs: u32, tiles: u32) -> bool {
-    pairs <= READ.saturating_mul(tiles)
+/// The most pairs of a tile and a bucket that it has entries of in a sample of a matrix whose near rows have near
+/// columns.
+pub const fn most_pairs(tiles: Tiles) -> u32 {
+    READ * GROUP * tiles.tiles().div_ceil(GROUP).div_ceil(stride(tiles))
 }
 
 /// Entries of which a sample is worth waiting for: on an H200, 24 of 26 structures of up to 1.8 M entries took 2 to
@@ -83,46 +84,48 @@ mod tests {
     fn buckets_have_room_for_their_columns() {
         // Those of the figures: a Laplacian's triangle, 5 M rows of 8, a band of 17.
         for (columns, entries, slots, buckets, tile) in [
-            (10_077_696, 40_170_816, 2, 9842, 10),
-            (5_000_000, 39_999_972, 3, 9766, 9),
-            (200_000, 3_399_864, 5, 1563, 7),
+            (10_077_696, 40_170_816, 2, 9842, 8),
+            (5_000_000, 39_999_972, 3, 9766, 7),
+            (200_000, 3_399_864, 5, 1563, 5),
             // One bucket; fewer entries than columns.
-            (7, 300, 6, 1, 6),
-            (4096, 4000, 1, 2, 12),
+            (7, 300, 6, 1, 4),
+            (4096, 4000, 1, 2, 10),
         ] {
-            let tiles = tiles(columns, columns, entries, 2).unwrap();
+            let tiles = tiles(columns, columns, entries).unwrap();
             assert_eq!(
                 (tiles.slots, tiles.buckets(), tiles.tile),
                 (slots, buckets, tile),
                 "{columns} columns"
             );
             assert_eq!(of_bucket(tiles).next_power_of_two(), of_bucket(tiles));
-            assert!(tiles.from_bytes() <= 48 << 10);
+            // What a block may have on devices of 7.5.
+            assert!(gpu_sparse_kernels::from_tiles::bytes::<f64>(&tiles) <= 64 << 10);
         }
     }
 
     #[test]
     fn what_is_no_matter_of_tiles_is_sorted() {
-        // A column of more than 256, masks larger than the matrix, more rows or columns than numbers have bits for.
-        assert_eq!(tiles(1000, 1, 257, 1), None);
-        assert!(tiles(1000, 1, 256, 1).is_some());
-        assert_eq!(tiles(1 << 25, 1 << 25, 1000, 1), None);
-        assert_eq!(tiles((1 << 31) + 1, 7, 1 << 20, 1), None);
-        assert_eq!(tiles(7, (1 << 31) + 1, u32::MAX, 1), None);
+        // A column of more than 256, lists larger than the matrix, more rows or columns than numbers have bits for.
+        assert_eq!(tiles(1000, 1, 257), None);
+        assert!(tiles(1000, 1, 256).is_some());
+        assert_eq!(tiles(1 << 25, 1 << 25, 1000), None);
+        assert_eq!(tiles((1 << 31) + 1, 7, 1 << 20), None);
+        assert_eq!(tiles(7, (1 << 31) + 1, u32::MAX), None);
     }
 
     #[test]
     fn tiles_are_read_a_few_times() {
         assert!(
-            is_short(tiles(1000, 1000, 16_000, 1).unwrap())
-                && !is_short(tiles(1000, 1000, 16_001, 1).unwrap())
+            is_short(tiles(1000, 1000, 16_000).unwrap()) && !is_short(tiles(1000, 1000, 16_001).unwrap())
         );
-        assert!(is_near(0, 0) && is_near(16, 1) && !is_near(17, 1) && is_near(u32::MAX, u32::MAX));
+        // The eight tiles of 1000 rows are one group.
+        let tiles = tiles(1000, 1000, 8000).unwrap();
+        assert_eq!((tiles.tiles(), stride(tiles), most_pairs(tiles)), (8, 2, 128));
     }
 
     #[test]
     fn a_sample_is_of_some_tiles_only() {
-        let of_rows = |rows| stride(Tiles { rows, columns: 1, entries: 1, tile: 0, slots: 1, words: 1 });
-        assert_eq!([1, 191, 192, 6400].map(of_rows), [2, 2, 3, 100]);
+        let of_rows = |rows| stride(Tiles { rows, columns: 1, entries: 1, tile: 0, slots: 1 });
+        assert_eq!([1, 1528, 1529, 51_200].map(of_rows), [2, 2, 3, 100]);
     }
 }

@@ -1,82 +1,74 @@
 //! The launches of a transposition by tiles.
 
-use gpu_core::{Buffer, Stream};
+use gpu_core::{Buffer, Scratch, ScratchSize, Stream};
 use gpu_sparse_kernels::THREADS;
-use gpu_sparse_kernels::tiles::{
-    COUNT_BYTES, FOUND, GATHERERS, Tiles, sparse_count_tiles, sparse_from_tiles,
-};
+use gpu_sparse_kernels::from_tiles::{self, bytes};
+use gpu_sparse_kernels::tiles::{FOUND, GROUP, IS_FAR, IS_UNEVEN, LIST_BYTES, Tiles, sparse_list_tiles};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
 use crate::launch::Element;
 use crate::matrix::CsrView;
 
-/// What is known of tiles and buckets.
-pub(crate) struct Counted {
+/// The tiles that have entries of each bucket, and what is found out meanwhile.
+pub(crate) struct Listed {
     tiles: Tiles,
-    /// The entries of each bucket, then their exclusive sums, and one more.
-    pub(crate) totals: Buffer<u32>,
-    masks: Buffer<u32>,
+    lists: Buffer<u32>,
+    /// [`FOUND`] words, and the length of each list.
     found: Buffer<u32>,
 }
 
-impl Counted {
-    /// Enqueues which tiles have entries of each bucket, and how many.
-    pub(crate) fn new<T: Element>(stream: &Stream, tiles: Tiles, a: &CsrView<'_, T>) -> Result<Self, Error> {
+impl Listed {
+    /// Lists that are empty.
+    pub(crate) fn new(stream: &Stream, tiles: Tiles) -> gpu_core::Result<Self> {
         let (device, buckets) = (stream.device(), tiles.buckets() as usize);
-        let mut counted = Self {
-            tiles,
-            totals: device.zeroed(buckets + 1)?,
-            masks: device.zeroed(buckets * tiles.mask_words() as usize)?,
-            found: device.zeroed(FOUND as usize)?,
-        };
-        counted.count(stream, a, 1)?;
-        Ok(counted)
+        let lists = device.alloc(buckets * tiles.list() as usize)?;
+        Ok(Self { tiles, lists, found: device.zeroed(FOUND as usize + buckets)? })
     }
 
-    /// The pairs of tiles and buckets of every `stride`-th tile, of more than one, if none of them has too long a row.
-    /// Waits for it.
+    /// Enqueues a sample of every `stride`-th group of tiles, of more than one: how many pairs of tiles and buckets it
+    /// has is known to the launches behind it.
     pub(crate) fn sample<T: Element>(
-        stream: &Stream,
-        tiles: Tiles,
-        a: &CsrView<'_, T>,
-        stride: u32,
-    ) -> Result<Option<u32>, Error> {
-        assert!(stride > 1);
-        let device = stream.device();
-        let (totals, masks, found) = (device.alloc(0)?, device.alloc(0)?, device.zeroed(FOUND as usize)?);
-        let mut counted = Self { tiles, totals, masks, found };
-        counted.count(stream, a, stride)?;
-        counted.found()
-    }
-
-    /// Enqueues the count of every `stride`-th tile, of more than one the sample, which has no totals nor masks.
-    fn count<T: Element>(
         &mut self,
         stream: &Stream,
         a: &CsrView<'_, T>,
         stride: u32,
     ) -> gpu_core::Result<()> {
+        assert!(stride > 1);
+        self.list_every(stream, a, (stride, u32::MAX))
+    }
+
+    /// Enqueues the lists of a matrix whose sample has no more than so many pairs.
+    pub(crate) fn list<T: Element>(
+        &mut self,
+        stream: &Stream,
+        a: &CsrView<'_, T>,
+        most_pairs: u32,
+    ) -> gpu_core::Result<()> {
+        self.list_every(stream, a, (1, most_pairs))
+    }
+
+    fn list_every<T: Element>(
+        &mut self,
+        stream: &Stream,
+        a: &CsrView<'_, T>,
+        (stride, most_pairs): (u32, u32),
+    ) -> gpu_core::Result<()> {
         self.expect(a);
-        let Self { tiles, totals, masks, found } = self;
-        let launch = LaunchConfig::linear(tiles.tiles().div_ceil(stride), THREADS).shared(COUNT_BYTES);
-        // SAFETY: the matrix has the rows, columns and entries of the cut. There is a total for each bucket, and a bit
-        // for each tile of each bucket, but of a sample, which does not write them.
+        let Self { tiles, lists, found } = self;
+        let launch =
+            LaunchConfig::linear(tiles.tiles().div_ceil(GROUP).div_ceil(stride), THREADS).shared(LIST_BYTES);
+        // SAFETY: the matrix has the rows, columns and entries of the cut. There is a list for each bucket, and its
+        // length.
         unsafe {
-            stream.launch::<sparse_count_tiles>(
+            stream.launch::<sparse_list_tiles>(
                 launch,
-                (a.offsets, a.indices, totals, masks, found, *tiles, stride),
+                (a.offsets, a.indices, lists, found, *tiles, stride, most_pairs),
             )
         }
     }
 
-    /// The pairs of tiles and buckets of a sample, if the matrix can be transposed so. Waits for it.
-    pub(crate) fn found(&self) -> Result<Option<u32>, Error> {
-        let [pairs, is_uneven] = self.found.view().to_array()?;
-        Ok((is_uneven == 0).then_some(pairs))
-    }
-
-    /// Enqueues where columns start, and the rows and values of their entries. The totals are their exclusive sums.
+    /// Enqueues where columns start, and the rows and values of their entries.
     pub(crate) fn transpose<T: Element>(
         &mut self,
         stream: &Stream,
@@ -84,26 +76,44 @@ impl Counted {
         (offsets, rows, values): (&mut Buffer<u32>, &mut Buffer<u32>, &mut Buffer<T>),
     ) -> gpu_core::Result<()> {
         self.expect(a);
-        let Self { tiles, totals, masks, found } = self;
+        let Self { tiles, lists, found } = self;
         let len = tiles.entries as usize;
         assert_eq!((offsets.len(), rows.len(), values.len()), (tiles.columns as usize + 1, len, len));
-        let launch = LaunchConfig::linear(tiles.buckets(), GATHERERS).shared(tiles.from_bytes());
-        let (given, values) = (a.values.untyped(), values.view_mut().untyped());
-        // SAFETY: as above; there is an offset more than columns, and room for as many rows and values as there are
-        // entries, beyond which the kernel does not write. Of values it reads as many words as they have.
-        unsafe {
-            stream.launch::<sparse_from_tiles>(
-                launch,
-                (a.offsets, a.indices, given, &*totals, &*masks, found, offsets, rows, values, *tiles),
-            )
-        }
+        let launch = LaunchConfig::linear(tiles.buckets(), from_tiles::THREADS).shared(bytes::<T>(tiles));
+        let size = ScratchSize::new().own_tickets(tiles.words() as usize);
+        Scratch::kept(stream, |scratch| {
+            scratch.lend("transpose", size, |parts| {
+                let arguments = (
+                    a.offsets,
+                    a.indices,
+                    a.values,
+                    &*lists,
+                    found,
+                    offsets,
+                    rows,
+                    values,
+                    parts.tickets,
+                    *tiles,
+                );
+                // SAFETY: as above; there is an offset more than columns, and room for as many rows and values as there
+                // are entries, beyond which the kernel does not write. The scratch memory was zero before its first
+                // launch.
+                unsafe { stream.launch::<T::FromTiles>(launch, arguments) }
+            })
+        })
+    }
+
+    /// Whether the matrix can be transposed so. Waits for it.
+    pub(crate) fn is_even(&self) -> Result<bool, Error> {
+        let found: [u32; FOUND as usize] = self.found.slice(..FOUND as usize).to_array()?;
+        Ok(found[IS_FAR as usize] == 0 && found[IS_UNEVEN as usize] == 0)
     }
 
     /// That the matrix is cut so.
     fn expect<T: Element>(&self, a: &CsrView<'_, T>) {
-        let Tiles { rows, columns, entries, words, .. } = self.tiles;
-        let cut = (rows as usize, columns as usize, entries as usize, 4 * words as usize);
-        assert_eq!(cut, (a.rows, a.columns, a.entries(), size_of::<T>()));
+        let Tiles { rows, columns, entries, .. } = self.tiles;
+        let cut = (rows as usize, columns as usize, entries as usize);
+        assert_eq!(cut, (a.rows, a.columns, a.entries()));
         assert!(entries > 0);
     }
 }
