@@ -43,7 +43,7 @@ pub static SOURCES: [Source; 2] = [
             "27-aligned",
             "27-large",
             "27-batches",
-            "28", "28-sparse", "28-small", "28-top-k", "29-transpositions", "29-order",
+            "28", "28-sparse", "28-small", "28-top-k", "29-transpositions", "29-tiles", "29-order",
         ],
         tiles: None,
         known: OnceLock::new(),

@@ -30,6 +30,8 @@ const SAMPLED: [u32; 2] = [1 << 17, 1 << 18];
 const BLOCKS: u32 = 8;
 /// Rows that are simulated as a whole, and those of systems in which rows wait for the row before.
 const WHOLE: [u32; 2] = [1 << 11, 1 << 12];
+/// The same of transpositions by tiles, of some blocks that list them.
+const TILED: [u32; 2] = [1 << 13, 1 << 14];
 const BAND: [u32; 2] = [1 << 9, 1 << 10];
 /// The same of bands that are factored, whose rows have many pairs of entries.
 const FACTORED_BAND: [u32; 2] = [1 << 7, 1 << 8];
@@ -205,6 +207,7 @@ pub fn count(
         _ if is_order => ordered_sizes(structure, operation, counting)?,
         Operation::Levels | Operation::NewMatrix | Operation::NewValues if is_long => BAND,
         Operation::Compress | Operation::SortRows if is_long => MANY,
+        Operation::Transpose(Transposition::Sampled) => TILED,
         _ => WHOLE,
     };
     // What is as small is simulated as it is, beside half of it.
