@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::lanes::Registers;
 use super::panel::{Buffers, COLUMNS, Kept, Panel};
-use super::{launch, slender};
+use super::{launch, shallow, slender};
 use crate::api::Triangle;
 use crate::matrix::{BatchLayout, Order};
 use crate::plan::gemm::{Split, Sums};
@@ -89,10 +89,14 @@ pub(super) fn gemm_with<T: Kept>(
         let b = b.get(number * b_layout.stride..).unwrap_or(&[]);
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
         let (a, b) = ((a, a_layout.matrix), (b, b_layout.matrix));
-        if triangle.is_none() && slender::product(a, b, [m, n, depth], split, (alpha, beta), (c, leading)) {
+        let (shape, factors) = ([m, n, depth], (alpha, beta));
+        if triangle.is_none()
+            && (slender::product(a, b, shape, split, factors, (c, leading))
+                || shallow::product(a, b, shape, factors, (c, leading)))
+        {
             continue;
         }
-        let whole = Panel { a, b, rows: 0..m, columns: n, depth, split, leading, factors: (alpha, beta) };
+        let whole = Panel { a, b, rows: 0..m, columns: n, depth, split, leading, factors };
         if let Some(triangle) = triangle {
             of_triangle(compute, &whole, triangle, c);
         } else if m * n * depth * size_of::<T>() < SERIAL {

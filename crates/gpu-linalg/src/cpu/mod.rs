@@ -7,6 +7,7 @@ mod lanes;
 mod launch;
 mod pack;
 mod panel;
+mod shallow;
 mod skyline;
 mod slender;
 pub(crate) mod solve;

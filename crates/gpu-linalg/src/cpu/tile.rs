@@ -233,7 +233,7 @@ pub(super) fn finish_run<T: Float, V: Lanes<T>>(has: Has<V>, factors: (T, T), su
 
 /// [`finish`] of a register's elements, or of the first of them where `c` has fewer.
 #[inline(always)]
-fn finish_some<T: Float, V: Lanes<T>>(has: Has<V>, (alpha, beta): (T, T), sums: V, c: &mut [T]) {
+pub(super) fn finish_some<T: Float, V: Lanes<T>>(has: Has<V>, (alpha, beta): (T, T), sums: V, c: &mut [T]) {
     if c.len() < V::LEN {
         let (sums, alpha) = (sums.plus(V::splat(has, T::ZERO)), V::splat(has, alpha));
         if beta == T::ZERO {

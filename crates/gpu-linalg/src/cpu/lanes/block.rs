@@ -65,9 +65,40 @@ impl<'a, T: Copy> Block<'a, T> {
     }
 }
 
+/// Some lines of as many elements each, wherever they are.
+#[derive(Clone, Copy)]
+pub struct Beside<'a, T, const L: usize> {
+    starts: [*const T; L],
+    len: usize,
+    lines: PhantomData<&'a [T]>,
+}
+
+impl<'a, T, const L: usize> Beside<'a, T, L> {
+    /// These lines.
+    ///
+    /// # Panics
+    /// If one has fewer elements than `len`.
+    #[inline(always)]
+    pub fn new(lines: [&'a [T]; L], len: usize) -> Self {
+        assert!(lines.iter().all(|line| len <= line.len()), "lines are as long");
+        Self { starts: lines.map(<[T]>::as_ptr), len, lines: PhantomData }
+    }
+
+    /// `count` elements of each, from an element on.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline(always)]
+    pub fn some(&self, k: usize, count: usize) -> [&'a [T]; L] {
+        assert!(k <= self.len && count <= self.len - k, "elements are in their lines");
+        // SAFETY: they are in each line, as all have so many.
+        self.starts.map(|start| unsafe { core::slice::from_raw_parts(start.add(k), count) })
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Block;
+    use super::{Beside, Block};
 
     #[test]
     fn elements_are_the_lines() {
@@ -90,5 +121,18 @@ mod tests {
         assert!(is_refused(&|| block.some::<2>(0, 2)[0]) && is_refused(&|| block.some::<4>(0, 0)[0]));
         assert!(is_refused(&|| block.rest(3, 0)[0]) && is_refused(&|| block.rest(0, 4).len() as u32));
         assert!(!is_refused(&|| block.some::<3>(2, 0)[0] + block.at(2, 2)));
+    }
+
+    #[test]
+    fn lines_beside_each_other_end_together() {
+        let matrix: Vec<u32> = (0..23).collect();
+        let lines = Beside::new([&matrix[3..], &matrix[..10]], 9);
+        assert_eq!(lines.some(2, 3), [[5, 6, 7], [2, 3, 4]]);
+        assert_eq!(lines.some(9, 0), [[0u32; 0]; 2]);
+        for (k, count) in [(9, 1), (0, 10), (10, 0), (1, usize::MAX)] {
+            let some = std::panic::AssertUnwindSafe(|| lines.some(k, count).len());
+            assert!(std::panic::catch_unwind(some).is_err(), "{count} from {k} on");
+        }
+        assert!(std::panic::catch_unwind(|| Beside::new([&[0; 4][..], &[0; 3]], 4)).is_err());
     }
 }

@@ -325,14 +325,14 @@ impl<T: Registers> Strip<T> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::cpu::launch::tests::WIDEST;
     use crate::matrix::BatchLayout;
     use crate::reference;
 
     /// Values of many magnitudes, so that another order of operations shows.
-    fn values<T: Registers>(len: usize, seed: u64, of: fn(f64) -> T) -> Vec<T> {
+    pub(in crate::cpu) fn values<T: Registers>(len: usize, seed: u64, of: fn(f64) -> T) -> Vec<T> {
         (0..len as u64)
             .map(|at| {
                 let hash = (at + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -342,7 +342,7 @@ mod tests {
     }
 
     /// A matrix's layout, in either order and with or without a gap behind each line.
-    fn layout(rows: usize, columns: usize, (is_turned, gap): (bool, usize)) -> Layout {
+    pub(in crate::cpu) fn layout(rows: usize, columns: usize, (is_turned, gap): (bool, usize)) -> Layout {
         let layout =
             if is_turned { Layout::column_major(rows, columns) } else { Layout::row_major(rows, columns) };
         let layout = layout.expect("it is small");
