@@ -6,6 +6,7 @@
 
 mod across;
 mod along;
+mod cells;
 mod few;
 mod narrow;
 
