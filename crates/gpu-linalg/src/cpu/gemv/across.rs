@@ -352,9 +352,9 @@ fn some<T: Scalar, C: Cells<T>, const L: usize, const N: usize>(
     let mut nodes = [cells.zero(); N];
     for leaf in 0..N {
         let mut node = if begins { cells.zero() } else { cells.read(&strips[added * room + at..]) };
-        let lines = of[leaf].0.some(at, count);
+        let (lines, factors) = (of[leaf].0.some(at, count), &of[leaf].1);
         for j in 0..L {
-            cells.add(lines[j], of[leaf].1[j], &mut node);
+            cells.add(lines[j], factors[j], &mut node);
         }
         let mut size = 1;
         while leaf & size != 0 {
