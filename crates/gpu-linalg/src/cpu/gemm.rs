@@ -92,7 +92,7 @@ pub(super) fn gemm_with<T: Kept>(
         let (shape, factors) = ([m, n, depth], (alpha, beta));
         if triangle.is_none()
             && (slender::product(a, b, shape, split, factors, (c, leading))
-                || shallow::product(a, b, shape, factors, (c, leading)))
+                || split.parts == 1 && shallow::product(a, b, shape, factors, (c, leading)))
         {
             continue;
         }
