@@ -68,7 +68,7 @@ impl Tiles {
         ROOM - self.slots
     }
 
-    /// Buckets.
+    /// Buckets: fewer than 2^24, as columns have room for about as many entries as there are.
     #[inline(always)]
     pub const fn buckets(&self) -> u32 {
         ((self.columns - 1) >> self.shift()) + 1
@@ -106,8 +106,9 @@ pub const PAIRS: u32 = 0;
 /// Not zero where a sample has more pairs than it may, some tiles of a block entries of more than [`MOST_BUCKETS`], or a
 /// tile more than [`MOST_OF_TILE`]: then [`from_tiles()`](crate::from_tiles::from_tiles) writes nothing.
 pub const IS_FAR: u32 = 1;
-/// Not zero where [`from_tiles()`](crate::from_tiles::from_tiles) found a bucket of more than [`MOST_TILES`] tiles, a row of more than
-/// [`MOST_OF_ROW`] entries or a column of more than `1 <<` the most of [`SLOTS`]: what it wrote is unspecified.
+/// Not zero where [`from_tiles()`](crate::from_tiles::from_tiles) found a bucket of more than [`MOST_TILES`] tiles, a row
+/// of more than [`MOST_OF_ROW`] entries or a column of more than `1 <<` the most of [`SLOTS`]: what it wrote is
+/// unspecified.
 pub const IS_UNEVEN: u32 = 2;
 
 /// Lists for each bucket the tiles that have entries of it, in any order: a block for each [`GROUP`] of tiles, of

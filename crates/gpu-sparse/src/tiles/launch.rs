@@ -114,6 +114,6 @@ impl Listed {
         let Tiles { rows, columns, entries, .. } = self.tiles;
         let cut = (rows as usize, columns as usize, entries as usize);
         assert_eq!(cut, (a.rows, a.columns, a.entries()));
-        assert!(entries > 0);
+        assert!(entries > 0 && self.tiles.buckets() < 1 << 24);
     }
 }
