@@ -289,7 +289,7 @@ pub(crate) fn spmm<T: Element>(
     beta: T,
     c: ViewMut<'_, T>,
 ) -> gpu_core::Result<()> {
-    let blocks = shape.rows.div_ceil(THREADS / shape.lanes);
+    let blocks = shape.rows.div_ceil(shape.block_rows());
     let mut launch = LaunchConfig::linear(blocks, THREADS);
     launch.grid[1] = shape.columns.div_ceil(COLUMNS);
     let arguments = (a.offsets, a.indices, a.values, b, c, shape, alpha, beta);

@@ -1,8 +1,9 @@
 //! Products of a matrix and a dense one of a few columns: `C = alpha · A · B + beta · C`.
 //!
 //! Every column is computed in the order that [`spmv`](crate::spmv) states, and has the bits of that product. A short
-//! row's entries are read once for [`COLUMNS`] columns, and stay in registers; longer ones are the warp's, column after
-//! column.
+//! row's entries stay in registers for [`COLUMNS`] columns, or for some of them: where B's rows are contiguous, as many
+//! threads as a sector of 32 bytes has columns are side by side, and read it together. Longer rows are the warp's, column
+//! after column.
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
@@ -15,7 +16,7 @@ use crate::scalar::{Scalar, combine};
 use crate::spmv::{PIECE, limit};
 use crate::{NONE, THREADS};
 
-/// Columns that a block computes, one after the other.
+/// Columns that a block computes.
 pub const COLUMNS: u32 = 16;
 
 /// A product, but for addresses and factors.
@@ -40,6 +41,17 @@ pub struct Product {
     pub columns: u32,
     /// Lanes of a row: 1 or 4.
     pub lanes: u32,
+    /// The logarithm of the threads, or lanes, that are side by side for a row's columns; 0 where these are one after the
+    /// other.
+    pub beside: u32,
+}
+
+impl Product {
+    /// Rows of a block.
+    #[inline(always)]
+    pub const fn block_rows(&self) -> u32 {
+        THREADS / self.lanes >> self.beside
+    }
 }
 
 /// What a block computes with.
@@ -62,7 +74,8 @@ impl<T: Scalar> Operands<T> {
         c.write(0, combine(self.alpha, sum, self.beta, || c.read(0)));
     }
 
-    /// Rows that `LANES` lanes hold each, `left` entries from `first` on: columns `from` to `to`. For the whole warp.
+    /// Rows that `LANES` lanes hold each: columns `from` to `to`, of which its own are the `own`-th and every so many
+    /// behind it as there are side by side. For the whole warp.
     #[device]
     #[inline(always)]
     fn short<const LANES: u32>(
@@ -70,7 +83,7 @@ impl<T: Scalar> Operands<T> {
         shape: &Product,
         (row, counts): (u32, bool),
         (start, end): (u32, u32),
-        (from, to): (u32, u32),
+        (from, to, own): (u32, u32, u32),
     ) {
         let first = start + thread_idx_x() % LANES;
         let (indices, values) = (self.indices.offset(first as u64), self.values.offset(first as u64));
@@ -83,7 +96,9 @@ impl<T: Scalar> Operands<T> {
         let mut column = from;
         while column < to {
             column = rolled(column);
-            let b = self.b.offset(column as u64 * shape.b_column);
+            // A lane that has none goes with the others.
+            let (is_there, of_lane) = (column + own < to, (column + own).min(to - 1));
+            let b = self.b.offset(of_lane as u64 * shape.b_column);
             let mut sums = [T::ZERO; 8];
             unroll::<8>(|j| {
                 if columns[j] != NONE {
@@ -92,10 +107,10 @@ impl<T: Scalar> Operands<T> {
                 }
             });
             let sum = short_tree::<T, LANES, 8>(sums);
-            if counts {
-                self.finish(shape, row, column, sum);
+            if counts && is_there {
+                self.finish(shape, row, of_lane, sum);
             }
-            column += 1;
+            column += 1 << shape.beside;
         }
     }
 }
@@ -107,9 +122,10 @@ fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Prod
     let lanes = if shape.lanes == 1 { 1 } else { 4 };
     let from = block_idx_y() * COLUMNS;
     let to = shape.columns.min(from + COLUMNS);
-    let base = block_idx_x() * (THREADS / lanes) + thread_idx_x() / 32 * (32 / lanes);
-    let row = base + lane / lanes;
+    let unit = thread_idx_x() / lanes;
+    let row = block_idx_x() * (THREADS / lanes >> shape.beside) + (unit >> shape.beside);
     let inside = row < shape.rows;
+    let own = unit & ((1 << shape.beside) - 1);
     let (mut start, mut end) = (0, 0);
     // Mutants: of no entries all bounds are zero.
     if inside && shape.entries > 0 {
@@ -121,17 +137,18 @@ fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Prod
     let stop = if long { start } else { end };
     let counts = inside && !long && is_first;
     if lanes == 1 {
-        operands.short::<1>(shape, (row, counts), (start, stop), (from, to));
+        operands.short::<1>(shape, (row, counts), (start, stop), (from, to, own));
     } else {
-        operands.short::<4>(shape, (row, counts), (start, stop), (from, to));
+        operands.short::<4>(shape, (row, counts), (start, stop), (from, to, own));
     }
-    let mut left = warp::warp_vote_ballot(warp::FULL, long && is_first);
+    let mut left = warp::warp_vote_ballot(warp::FULL, long && is_first && own == 0);
     while left != 0 {
         keep_rolled();
         let whose = left.trailing_zeros();
         left &= left - 1;
         let start = warp::shuffle_idx(warp::FULL, start, whose);
         let end = warp::shuffle_idx(warp::FULL, end, whose);
+        let row = warp::shuffle_idx(warp::FULL, row, whose);
         let mut column = from;
         while column < to {
             keep_rolled();
@@ -152,7 +169,7 @@ fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Prod
             }
             let sum = tree(total);
             if lane == 0 {
-                operands.finish(shape, base + whose / lanes, column, sum);
+                operands.finish(shape, row, column, sum);
             }
             column += 1;
         }
@@ -161,7 +178,7 @@ fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Prod
 
 macro_rules! kernels {
     ($($T:ty: $product:ident;)*) => { $(
-        #[doc = concat!("Products of matrices of `", stringify!($T), "` with dense ones, in blocks of [`THREADS`] of as many rows as have [`Product::lanes`] each, a row of blocks for [`COLUMNS`] columns.")]
+        #[doc = concat!("Products of matrices of `", stringify!($T), "` with dense ones, in blocks of [`THREADS`] of [`Product::block_rows`], a row of blocks for [`COLUMNS`] columns.")]
         #[kernel(images = sm_75, launch_bounds(256, 3))]
         pub fn $product(
             offsets: Global<u32>,
