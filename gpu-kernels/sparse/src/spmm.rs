@@ -50,7 +50,7 @@ impl Product {
     /// Rows of a block.
     #[inline(always)]
     pub const fn block_rows(&self) -> u32 {
-        THREADS / self.lanes >> self.beside
+        (THREADS / self.lanes) >> self.beside
     }
 }
 
@@ -123,7 +123,7 @@ fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Prod
     let from = block_idx_y() * COLUMNS;
     let to = shape.columns.min(from + COLUMNS);
     let unit = thread_idx_x() / lanes;
-    let row = block_idx_x() * (THREADS / lanes >> shape.beside) + (unit >> shape.beside);
+    let row = block_idx_x() * ((THREADS / lanes) >> shape.beside) + (unit >> shape.beside);
     let inside = row < shape.rows;
     let own = unit & ((1 << shape.beside) - 1);
     let (mut start, mut end) = (0, 0);

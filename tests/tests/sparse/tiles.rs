@@ -109,7 +109,7 @@ fn schedules_of<T: Value>(seeds: std::ops::Range<u64>) {
             }
         }
         let lists: Vec<Vec<u32>> = lists.into_iter().map(|tiles| tiles.into_iter().collect()).collect();
-        let pairs = lists.iter().flatten().filter(|tile| **tile / GROUP % 2 == 0).count();
+        let pairs = lists.iter().flatten().filter(|tile| (**tile / GROUP).is_multiple_of(2)).count();
         assert_eq!((said.pairs as usize, said.lists), (pairs, lists), "seed {seed}");
         assert!(!said.is_far && !said.is_uneven, "seed {seed}");
         assert_eq!((said.offsets, said.rows), (expected.0.clone(), expected.1.clone()), "seed {seed}");
