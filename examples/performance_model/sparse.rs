@@ -31,7 +31,7 @@ const BLOCKS: u32 = 8;
 /// Rows that are simulated as a whole, and those of systems in which rows wait for the row before.
 const WHOLE: [u32; 2] = [1 << 11, 1 << 12];
 /// The same of transpositions by tiles, of some blocks that list them.
-const TILED: [u32; 2] = [1 << 13, 1 << 14];
+const TILED: [u32; 2] = [1 << 12, 1 << 13];
 const BAND: [u32; 2] = [1 << 9, 1 << 10];
 /// The same of bands that are factored, whose rows have many pairs of entries.
 const FACTORED_BAND: [u32; 2] = [1 << 7, 1 << 8];

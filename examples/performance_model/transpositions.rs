@@ -4,7 +4,6 @@
 //! What is simulated are small matrices, which would go another way: the rule of gpu-sparse is applied to the whole
 //! structure, of which every row's columns are drawn, and the small ones go the way that it says.
 
-use std::collections::BTreeSet;
 use std::error::Error;
 
 use gpu_benches::suite::sparse::{Kind, Structure};
@@ -50,18 +49,20 @@ fn way(structure: Structure) -> Way {
     let Some(tiles) = cut(structure).filter(is_sampled) else { return Way::Sorted };
     let (bucket, stride) = (of_bucket(tiles), stride(tiles) as usize);
     // ---- the sample
-    let (mut columns, mut pairs) = (Vec::new(), 0);
+    let (mut columns, mut found, mut pairs) = (Vec::new(), Vec::new(), 0);
     let group = GROUP << tiles.tile;
     for first in (0..structure.rows).step_by(stride * group as usize) {
-        let mut found = BTreeSet::new();
+        found.clear();
         for row in first..structure.rows.min(first + group) {
             structure.columns_before(row, &mut columns);
             columns.push(row);
             found.extend(columns.iter().map(|column| (column / bucket, row >> tiles.tile)));
         }
+        found.sort_unstable();
+        found.dedup();
         pairs += found.len() as u32;
-        let buckets: BTreeSet<u32> = found.into_iter().map(|(bucket, _)| bucket).collect();
-        if buckets.len() > MOST_BUCKETS as usize {
+        found.dedup_by_key(|(bucket, _)| *bucket);
+        if found.len() > MOST_BUCKETS as usize {
             return Way::Far;
         }
     }
@@ -99,20 +100,21 @@ fn way(structure: Structure) -> Way {
 /// Those of the simulator.
 pub fn count(structure: Structure, counting: &Counting) -> Result<Counted, Box<dyn Error>> {
     let by = |way| sparse::count(structure, Operation::Transpose(way), counting);
-    let last = match way(structure) {
+    let way = way(structure);
+    let last = match way {
         Way::Sorted => return by(Transposition::Sorted),
         Way::Far => LIST,
         Way::Uneven | Way::Tiles => FROM_TILES,
     };
     let mut counted = by(Transposition::Sampled)?;
-    let sorted = if way(structure) == Way::Tiles { None } else { Some(by(Transposition::Sorted)?) };
+    let sorted = if way == Way::Tiles { None } else { Some(by(Transposition::Sorted)?) };
     for (launches, behind) in [
         (&mut counted.launches, sorted.as_ref().map(|sorted| &sorted.launches)),
         (&mut counted.smaller, sorted.as_ref().map(|sorted| &sorted.smaller)),
     ] {
         let end = launches.iter().position(|launch| launch.kernel == last);
         launches.truncate(end.ok_or_else(|| format!("small ones of {structure} go another way"))? + 1);
-        if way(structure) == Way::Far {
+        if way == Way::Far {
             let tiles = cut(structure).expect("a sample was read");
             let groups = u64::from(tiles.tiles().div_ceil(GROUP));
             launches.push(Counts::empty(LIST, groups, THREADS));
