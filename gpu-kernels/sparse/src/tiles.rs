@@ -19,8 +19,9 @@ use crate::{NONE, THREADS};
 
 /// The logarithm of the entries that a block has room for that gathers a bucket.
 pub const ROOM: u32 = 12;
-/// The logarithms of the fewest and the most entries that a column has room for.
-pub const SLOTS: (u32, u32) = (1, 8);
+/// The logarithms of the fewest and the most entries that a column has room for: of twice as many columns the counters
+/// would not be within the shared memory of devices of 7.5.
+pub const SLOTS: (u32, u32) = (2, 8);
 /// The most tiles of a bucket.
 pub const MOST_TILES: u32 = 512;
 /// The most entries of a row, which is a thread's.

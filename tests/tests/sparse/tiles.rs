@@ -98,8 +98,8 @@ fn schedules_of<T: Value>(seeds: std::ops::Range<u64>) {
     let expected = reference::transpose(host.columns, &host.offsets, &host.indices, &host.values);
     for seed in seeds {
         let device = Device::simulator_with(Config { record: Record::Races, ..Config::with_seed(seed) });
-        // Several groups of tiles, one tile, a last one that is not whole; buckets of 2048 to 16 columns.
-        let (tile, slots) = ([3, 5, 9][seed as usize % 3], 1 + seed as u32 / 3 % 8);
+        // Several groups of tiles, one tile, a last one that is not whole; buckets of 1024 to 16 columns.
+        let (tile, slots) = ([3, 5, 9][seed as usize % 3], 2 + seed as u32 / 3 % 7);
         let said = by_kernels(&device, &host, (tile, slots), u32::MAX);
         let bucket = 1 << (12 - slots);
         let mut lists = vec![std::collections::BTreeSet::new(); host.columns.div_ceil(bucket)];
@@ -154,8 +154,8 @@ fn what_is_too_long_is_found() {
         }
     };
     let most = MOST_OF_ROW as usize;
-    assert_eq!([most, most + 1].map(|len| found(&row(len), 5, 1)), ["", "uneven"]);
-    for slots in [1, 8] {
+    assert_eq!([most, most + 1].map(|len| found(&row(len), 5, 2)), ["", "uneven"]);
+    for slots in [2, 8] {
         assert_eq!([256, 257].map(|len| found(&column(len), 7, slots)), ["", "uneven"]);
     }
     // Rows of 256, of which the first may have one more: 128 of them are half a tile's entries, 256 are as many.
@@ -165,11 +165,11 @@ fn what_is_too_long_is_found() {
     assert_eq!(MOST_OF_TILE, 256 * 256);
     assert_eq!([0, 1].map(|more| found(&tile(more), 7, 8)), [""; 2]);
     assert_eq!([0, 1].map(|more| found(&tile(more), 8, 8)), ["", "far"]);
-    // Tiles of one row; columns of two entries.
+    // Tiles of one row, all of whose entries are in one bucket.
     let most = MOST_TILES as usize;
     let tiles =
         |count: usize| matrix::<f32>(600, 600, 1, |row, _| if row < count { vec![row] } else { vec![] });
-    assert_eq!([most, most + 1].map(|count| found(&tiles(count), 0, 1)), ["", "uneven"]);
+    assert_eq!([most, most + 1].map(|count| found(&tiles(count), 0, 2)), ["", "uneven"]);
     // Every fourth bucket, of 16 columns, is one row's of eight tiles: two of them meet at each place of a table.
     let most = MOST_BUCKETS as usize;
     let buckets = |count: usize| {

@@ -89,7 +89,7 @@ mod tests {
             (200_000, 3_399_864, 5, 1563, 5),
             // One bucket; fewer entries than columns.
             (7, 300, 6, 1, 4),
-            (4096, 4000, 1, 2, 10),
+            (4096, 4000, 2, 4, 10),
         ] {
             let tiles = tiles(columns, columns, entries).unwrap();
             assert_eq!(
