@@ -30,8 +30,8 @@ const FROM_TILES: &str = "sparse_from_tiles_f64";
 /// Which way a structure goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Sorted at once; behind a sample, and launches that see what it found and end; behind all launches by tiles, at the
-    /// end of which one was found too uneven.
+    /// Sorted at once; behind a sample, and launches that see what it found and end; behind all launches by tiles, at
+    /// the end of which one was found too uneven.
     Sorted,
     Far,
     Uneven,

@@ -154,8 +154,8 @@ mod sealed {
         type Gather: Kernel<
             Arguments = (Global<u32>, Global<u32>, Global<Self>, GlobalMut<u32>, GlobalMut<Self>, u32),
         >;
-        /// Offsets, indices, values, the lists of tiles, what was found, columns' offsets, rows, values' output, words in
-        /// which blocks meet, the cut.
+        /// Offsets, indices, values, the lists of tiles, what was found, columns' offsets, rows, values' output, words
+        /// in which blocks meet, the cut.
         type FromTiles: Kernel<
             Arguments = (
                 Global<u32>,
@@ -174,8 +174,10 @@ mod sealed {
 }
 
 macro_rules! elements {
-    ($($T:ty: $product:ident, $finish:ident, $products:ident, $free:ident, $chains:ident, $ordered:ident, $packed:ident, $levels:ident, $add:ident, $gather:ident,
-       $from_tiles:ident;)*) => { $(
+    ($(
+        $T:ty: $product:ident, $finish:ident, $products:ident, $free:ident, $chains:ident, $ordered:ident,
+        $packed:ident, $levels:ident, $add:ident, $gather:ident, $from_tiles:ident;
+    )*) => { $(
         impl Element for $T {}
 
         // SAFETY: the table names the kernels of the type.

@@ -1,8 +1,8 @@
 //! The transposition of a matrix whose near rows have near columns: every entry is moved once.
 //!
-//! A block for each bucket of columns reads the rows of the [tiles](crate::tiles) that have entries of it, and puts them
-//! into its columns in shared memory. What is written is written once, side by side: what comes before a bucket its
-//! block learns from those before ([`look_back`]).
+//! A block for each bucket of columns reads the rows of the [tiles](crate::tiles) that have entries of it, and puts
+//! them into its columns in shared memory. What is written is written once, side by side: what comes before a bucket
+//! its block learns from those before ([`look_back`]).
 //!
 //! Entries come to their columns in any order, by atomic additions. How many rows of the column are before its own says
 //! where an entry goes: the result does not depend on who came first.
@@ -11,7 +11,7 @@ use gpu_collective::block;
 use gpu_collective::grid::look_back::{self, Plus, TileStates};
 use gpu_collective::grid::{HEADER_WORDS, SECTION, Tickets, tickets};
 use gpu_std::atomic::{Ordering, Scope};
-use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::{device, keep_rolled, kernel, rolled, unroll, warp};
@@ -28,6 +28,7 @@ const TOGETHER: usize = 4;
 /// Entries of a column that a thread orders.
 const SOME: usize = 1 << SOME_SHIFT;
 const SOME_SHIFT: u32 = 2;
+const _: () = assert!(SOME_SHIFT <= SLOTS.0);
 
 /// Words of a block's room: see [`Places`].
 const PLACES: u32 = (1 << ROOM) + 32;
@@ -47,8 +48,8 @@ pub const fn bytes<T: Scalar>(tiles: &Tiles) -> u32 {
         .bytes()
 }
 
-/// Brings a bucket's entries to its columns, and says where each of these starts: a block a bucket, of [`THREADS`], with
-/// [`bytes`].
+/// Brings a bucket's entries to its columns, and says where each of these starts: a block a bucket, of [`THREADS`],
+/// with [`bytes`].
 ///
 /// `lists` and `found` are those of [`sparse_list_tiles()`](crate::tiles::sparse_list_tiles()), `words` are
 /// [`Tiles::words`], zero before the first launch that is given them.
@@ -214,39 +215,12 @@ pub fn from_tiles<T: Scalar>(
         } else {
             // ---- each entry behind those of the rows before its own
             at = thread;
-            while at < columns << slots.saturating_sub(SOME_SHIFT) {
+            while at < columns << (slots - SOME_SHIFT) {
                 keep_rolled();
                 let (column, slot) = (at & (columns - 1), at >> (ROOM - slots) << SOME_SHIFT);
                 let packed = counters.read(column);
-                let (before, count) = (packed >> 16, packed & 0xffff);
-                let some = |slot: u32| {
-                    let mut some = [NONE; SOME];
-                    unroll::<SOME>(|i| {
-                        if slot + (i as u32) < count {
-                            some[i] = rows.read(places.of(column, slot + i as u32));
-                        }
-                    });
-                    some
-                };
-                let (own, mut ranks, mut other) = (some(slot), [before; SOME], 0);
-                while slot < count && other < count {
-                    keep_rolled();
-                    let others = some(other);
-                    // A matrix that changed since it was checked may have a row twice: then by the slots.
-                    let (is_before, is_not_behind) = ((other < slot) as u32, (other <= slot) as u32);
-                    unroll::<SOME>(|i| {
-                        unroll::<SOME>(|j| {
-                            let or_same = if j < i { is_not_behind } else { is_before };
-                            ranks[i] += (others[j] < own[i].wrapping_add(or_same)) as u32;
-                        });
-                    });
-                    other += SOME as u32;
-                }
-                unroll::<SOME>(|i| {
-                    if slot + (i as u32) < count {
-                        order.write(ranks[i], places.of(column, slot + i as u32) as u16);
-                    }
-                });
+                let own = Column { rows, places, column, before: packed >> 16, count: packed & 0xffff };
+                own.order(slot, order);
                 at += THREADS;
             }
             sync_threads();
@@ -289,6 +263,53 @@ impl Places {
     #[inline(always)]
     const fn of(self, column: u32, slot: u32) -> u32 {
         slot * self.stride + column
+    }
+}
+
+/// A column of a bucket: its rows, how many there are, and how many entries are before them.
+struct Column {
+    rows: Shared<u32>,
+    places: Places,
+    column: u32,
+    before: u32,
+    count: u32,
+}
+
+impl Column {
+    /// The rows of [`SOME`] slots, [`NONE`] where there are fewer.
+    #[inline(always)]
+    fn some(&self, slot: u32) -> [u32; SOME] {
+        let mut some = [NONE; SOME];
+        unroll::<SOME>(|i| {
+            if slot + (i as u32) < self.count {
+                some[i] = self.rows.read(self.places.of(self.column, slot + i as u32));
+            }
+        });
+        some
+    }
+
+    /// Writes where the entries of [`SOME`] slots lie, each at its place in the bucket's order.
+    #[inline(always)]
+    fn order(&self, slot: u32, order: Shared<u16>) {
+        let (own, mut ranks, mut other) = (self.some(slot), [self.before; SOME], 0);
+        while slot < self.count && other < self.count {
+            keep_rolled();
+            let others = self.some(other);
+            // A matrix that changed since it was checked may have a row twice: then by the slots.
+            let (is_before, is_not_behind) = ((other < slot) as u32, (other <= slot) as u32);
+            unroll::<SOME>(|i| {
+                unroll::<SOME>(|j| {
+                    let or_same = if j < i { is_not_behind } else { is_before };
+                    ranks[i] += (others[j] < own[i].wrapping_add(or_same)) as u32;
+                });
+            });
+            other += SOME as u32;
+        }
+        unroll::<SOME>(|i| {
+            if slot + (i as u32) < self.count {
+                order.write(ranks[i], self.places.of(self.column, slot + i as u32) as u16);
+            }
+        });
     }
 }
 

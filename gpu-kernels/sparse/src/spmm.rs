@@ -2,8 +2,8 @@
 //!
 //! Every column is computed in the order that [`spmv`](crate::spmv) states, and has the bits of that product. A short
 //! row's entries stay in registers for [`COLUMNS`] columns, or for some of them: where B's rows are contiguous, as many
-//! threads as a sector of 32 bytes has columns are side by side, and read it together. Longer rows are the warp's, column
-//! after column.
+//! threads as a sector of 32 bytes has columns are side by side, and read it together. Longer rows are the warp's,
+//! column after column.
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
@@ -41,8 +41,8 @@ pub struct Product {
     pub columns: u32,
     /// Lanes of a row: 1 or 4.
     pub lanes: u32,
-    /// The logarithm of the threads, or lanes, that are side by side for a row's columns; 0 where these are one after the
-    /// other.
+    /// The logarithm of the threads, or lanes, that are side by side for a row's columns; 0 where these are one after
+    /// the other.
     pub beside: u32,
 }
 
@@ -50,7 +50,7 @@ impl Product {
     /// Rows of a block.
     #[inline(always)]
     pub const fn block_rows(&self) -> u32 {
-        (THREADS / self.lanes) >> self.beside
+        (if self.lanes == 1 { THREADS } else { THREADS / 4 }) >> self.beside
     }
 }
 
@@ -123,7 +123,7 @@ fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Prod
     let from = block_idx_y() * COLUMNS;
     let to = shape.columns.min(from + COLUMNS);
     let unit = thread_idx_x() / lanes;
-    let row = block_idx_x() * ((THREADS / lanes) >> shape.beside) + (unit >> shape.beside);
+    let row = block_idx_x() * shape.block_rows() + (unit >> shape.beside);
     let inside = row < shape.rows;
     let own = unit & ((1 << shape.beside) - 1);
     let (mut start, mut end) = (0, 0);
@@ -178,7 +178,8 @@ fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Prod
 
 macro_rules! kernels {
     ($($T:ty: $product:ident;)*) => { $(
-        #[doc = concat!("Products of matrices of `", stringify!($T), "` with dense ones, in blocks of [`THREADS`] of [`Product::block_rows`], a row of blocks for [`COLUMNS`] columns.")]
+        #[doc = concat!("Products of matrices of `", stringify!($T), "` with dense ones: in blocks of [`THREADS`],")]
+        /// which have [`Product::block_rows`] each, a row of blocks for [`COLUMNS`] columns.
         #[kernel(images = sm_75, launch_bounds(256, 3))]
         pub fn $product(
             offsets: Global<u32>,

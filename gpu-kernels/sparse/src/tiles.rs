@@ -104,20 +104,20 @@ pub const LIST_BYTES: u32 = SharedLayout::new().array::<u32>(TABLE).array::<u32>
 pub const FOUND: u32 = 3;
 /// The pairs of a tile and a bucket that it has entries of, of a sample.
 pub const PAIRS: u32 = 0;
-/// Not zero where a sample has more pairs than it may, some tiles of a block entries of more than [`MOST_BUCKETS`], or a
-/// tile more than [`MOST_OF_TILE`]: then [`from_tiles()`](crate::from_tiles::from_tiles) writes nothing.
+/// Not zero where a sample has more pairs than it may, some tiles of a block entries of more than [`MOST_BUCKETS`], or
+/// a tile more than [`MOST_OF_TILE`]: then [`from_tiles()`](crate::from_tiles::from_tiles) writes nothing.
 pub const IS_FAR: u32 = 1;
-/// Not zero where [`from_tiles()`](crate::from_tiles::from_tiles) found a bucket of more than [`MOST_TILES`] tiles, a row
-/// of more than [`MOST_OF_ROW`] entries or a column of more than `1 <<` the most of [`SLOTS`]: what it wrote is
+/// Not zero where [`from_tiles()`](crate::from_tiles::from_tiles) found a bucket of more than [`MOST_TILES`] tiles, a
+/// row of more than [`MOST_OF_ROW`] entries or a column of more than `1 <<` the most of [`SLOTS`]: what it wrote is
 /// unspecified.
 pub const IS_UNEVEN: u32 = 2;
 
 /// Lists for each bucket the tiles that have entries of it, in any order: a block for each [`GROUP`] of tiles, of
 /// [`THREADS`], with [`LIST_BYTES`].
 ///
-/// `lists` has [`Tiles::list`] words for each bucket, `found` [`FOUND`] words and the length of each list. Of a `stride`
-/// of more than one it is a sample: a block for every so many groups, which says how many [`PAIRS`] there are, and
-/// nothing else. Where a sample found more than `limit`, the matrix [`IS_FAR`] from a transposition by tiles.
+/// `lists` has [`Tiles::list`] words for each bucket, `found` [`FOUND`] words and the length of each list. Of a
+/// `stride` of more than one it is a sample: a block for every so many groups, which says how many [`PAIRS`] there are,
+/// and nothing else. Where a sample found more than `limit`, the matrix [`IS_FAR`] from a transposition by tiles.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_list_tiles(
     offsets: Global<u32>,
@@ -207,7 +207,8 @@ pub fn sparse_list_tiles(
     }
 }
 
-/// Which buckets tiles have entries of: a word for each, [`NONE`] where none is yet, of the bucket and a bit for each tile.
+/// Which buckets tiles have entries of: a word for each, [`NONE`] where none is yet, of the bucket and a bit for each
+/// tile.
 struct Table {
     /// [`TABLE`] of them.
     words: Shared<u32>,

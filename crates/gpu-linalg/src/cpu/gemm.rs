@@ -25,7 +25,7 @@ const WIDE: usize = 2;
 /// Rows of a panel of a triangle: of those on the diagonal half is computed for nothing.
 const TRIANGLE_ROWS: usize = 192;
 /// Bytes times multiply-adds of a product that is not worth a second thread: to wake it takes some 15 µs.
-const SERIAL: usize = 3_000_000;
+pub(super) const SERIAL: usize = 3_000_000;
 
 /// What is computed of a product: all of it or a triangle of C, with which sums.
 pub type Of = (Option<Triangle>, Sums);

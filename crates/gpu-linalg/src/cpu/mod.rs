@@ -1,5 +1,7 @@
 //! What the CPU device runs where the [reference](crate::reference) is too slow: the same bits, sooner.
 
+#[cfg(test)]
+mod case;
 pub(crate) mod factor;
 mod gemm;
 mod gemv;

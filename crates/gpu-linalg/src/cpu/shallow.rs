@@ -4,6 +4,7 @@
 
 use rayon::prelude::*;
 
+use super::gemm::SERIAL;
 use super::lanes::{Beside, Has, Lanes, Registers};
 use super::launch::{ByRegisters, by_registers};
 use super::tile::finish_some;
@@ -16,8 +17,6 @@ const HEIGHT: usize = 4;
 /// Bytes of the lines that are read for some rows after others: the second-level cache holds them, and the shorter rows
 /// of what the nearest one holds are written more slowly, 5 to 15 %.
 const NEAR: usize = 65_536;
-/// Bytes times multiply-adds of a product that is not worth a second thread.
-const SERIAL: usize = 3_000_000;
 
 /// Computes C, of `m` × `n` elements and with the given distance from one row to the next, if its sums are so short,
 /// and says whether they were.
@@ -170,29 +169,12 @@ impl<T: Registers, const K: usize> Tile<'_, T, K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu::case;
     use crate::cpu::launch::tests::WIDEST;
-    use crate::cpu::slender::tests::{layout, values};
-    use crate::matrix::BatchLayout;
-    use crate::reference;
 
-    /// Each order of both factors, with and without gaps, beside the reference.
-    fn check<T: Registers + PartialEq>([m, n, depth]: [usize; 3], beta: f64, of: fn(f64) -> T) {
-        for lines in [[false, false], [false, true], [true, false], [true, true]] {
-            for gap in [0, 3] {
-                let [of_a, of_b] = [(m, depth, lines[0]), (depth, n, lines[1])]
-                    .map(|(rows, columns, is_turned)| layout(rows, columns, (is_turned, gap)));
-                let of_c = layout(m, n, (false, gap));
-                let (a, b) = (values(of_a.span(), 1, of), values(of_b.span(), 1 << 32, of));
-                let old = values(of_c.span(), 1 << 33, of);
-                let one = |matrix| BatchLayout { matrix, count: 1, stride: 0 };
-                let (factors, mut expected, mut actual) = ((of(0.5), of(beta)), old.clone(), old);
-                let c = (&mut actual[..], of_c.leading_dimension());
-                assert!(product((&a, of_a), (&b, of_b), [m, n, depth], factors, c));
-                let (a, b, c) = ((&a[..], one(of_a)), (&b[..], one(of_b)), (&mut expected[..], one(of_c)));
-                reference::by_tiles(None, factors.0, a, b, factors.1, c);
-                assert!(actual == expected, "{m} × {n} × {depth}, turned {lines:?}, gap {gap}, beta {beta}");
-            }
-        }
+    /// See [`case::check`].
+    fn check<T: Registers + PartialEq>(shape: [usize; 3], beta: f64, of: fn(f64) -> T) -> usize {
+        case::check(shape, beta, of, |a, b, factors, c| product(a, b, shape, factors, c))
     }
 
     /// Around the ends of registers, of rows that are written at a time and of what is near.
@@ -201,12 +183,13 @@ mod tests {
             WIDEST.set(widest);
             for depth in 1..=MOST {
                 for [m, n] in [[1, 1], [17, 33], [20, 16], [23, 39], [70, 17]] {
-                    check([m, n, depth], -1.5, of);
-                    check([m, n, depth], 0.0, of);
+                    for beta in [-1.5, 0.0] {
+                        assert_eq!(check([m, n, depth], beta, of), case::LAYOUTS);
+                    }
                 }
             }
-            check([5, 4500, 7], 0.0, of);
-            check([700, 300, 5], -1.5, of);
+            assert_eq!(check([5, 4500, 7], 0.0, of), case::LAYOUTS);
+            assert_eq!(check([700, 300, 5], -1.5, of), case::LAYOUTS);
         }
         WIDEST.set(usize::MAX);
     }
@@ -220,9 +203,7 @@ mod tests {
     #[test]
     fn without_products_or_with_more_it_is_another() {
         for depth in [0, MOST + 1] {
-            let (of_a, of_b) = (layout(20, depth, (false, 0)), layout(depth, 20, (false, 0)));
-            let (a, b, mut c) = (vec![1.0; of_a.span()], vec![1.0; of_b.span()], [1.0f32; 400]);
-            assert!(!product((&a, of_a), (&b, of_b), [20, 20, depth], (1.0, 0.0), (&mut c, 20)));
+            assert_eq!(check::<f32>([20, 20, depth], 0.0, |value| value as f32), 0);
         }
     }
 }

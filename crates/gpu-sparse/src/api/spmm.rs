@@ -85,8 +85,8 @@ impl<T: Element> Spmv<'_, T> {
         let entries = if alpha == T::ZERO { 0 } else { self.statistics.entries };
         let (rows, last) = (self.statistics.rows, self.statistics.columns.saturating_sub(1));
         let (columns, lanes) = (count as u32, columns_lanes(self.statistics));
-        // Where a row of B is contiguous, a sector of 32 bytes is read by as many threads at once: by one of them, column
-        // after column, eight columns of 5 M rows of 8 entries anywhere took an H200 5.8 ms.
+        // Where a row of B is contiguous, a sector of 32 bytes is read by as many threads at once: by one of them,
+        // column after column, eight columns of 5 M rows of 8 entries anywhere took an H200 5.8 ms.
         let sector = (32 / size_of::<T>() as u32).min(columns.next_power_of_two());
         let beside = if b_column == 1 && b_row > 1 { sector.ilog2() } else { 0 };
         let shape = Product { b_row, b_column, c_row, c_column, rows, entries, last, columns, lanes, beside };

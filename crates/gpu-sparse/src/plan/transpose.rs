@@ -16,8 +16,8 @@ pub enum Transposition {
     /// Sorted by columns; then rows and values are gathered.
     Sorted,
     /// Columns are gathered from the tiles of rows that have entries of them. Where a row has more than 512 entries, a
-    /// column more than 256, a tile more than 2^16, eight tiles entries of more than 128 buckets, or some columns are in
-    /// more than 512 tiles, entries are sorted.
+    /// column more than 256, a tile more than 2^16, eight tiles entries of more than 128 buckets, or some columns are
+    /// in more than 512 tiles, entries are sorted.
     Tiles,
 }
 
@@ -27,8 +27,9 @@ const OF_TILE: u64 = 1 << 10;
 /// The logarithm of the most rows of a tile.
 const MOST_ROWS: u32 = 10;
 
-/// The cut of a transposition of so many rows, columns and entries, at least one of each; none where columns have too many entries in the mean, or so few that lists of tiles would take more than
-/// one of the matrix's arrays. No bit of the matrix depends on it.
+/// The cut of a transposition of so many rows, columns and entries, at least one of each; none where columns have too
+/// many entries in the mean, or so few that lists of tiles would take more than one of the matrix's arrays. No bit of
+/// the matrix depends on it.
 pub fn tiles(rows: u32, columns: u32, entries: u32) -> Option<Tiles> {
     let (least, most) = SLOTS;
     let of_column = entries.div_ceil(columns);
@@ -125,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_sample_is_of_some_tiles_only() {
-        let of_rows = |rows| stride(Tiles { rows, columns: 1, entries: 1, tile: 0, slots: 1 });
+        let of_rows = |rows| stride(Tiles { rows, columns: 1, entries: 1, tile: 0, slots: 2 });
         assert_eq!([1, 1528, 1529, 51_200].map(of_rows), [2, 2, 3, 100]);
     }
 }

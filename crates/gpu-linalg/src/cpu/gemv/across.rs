@@ -10,9 +10,9 @@ use crate::cpu::lanes::{Beside, Has, Lanes};
 use crate::cpu::launch::ByRegisters;
 use crate::launch::RealElement;
 
-/// Bytes of a strip's sums, at most: of those there are seven at a time, if warps have 32 groups, which the second-level
-/// cache holds. In narrower ones memory is read in shorter stretches: 4096² `f32` took a core 2.6 ms, and 3.0 with 4096
-/// bytes.
+/// Bytes of a strip's sums, at most: of those there are seven at a time, if warps have 32 groups, which the
+/// second-level cache holds. In narrower ones memory is read in shorter stretches: 4096² `f32` took a core 2.6 ms, and
+/// 3.0 with 4096 bytes.
 const STRIP_BYTES: usize = 16_384;
 /// Results whose chains are in the compiler's vectors while lines are read.
 const BLOCK: usize = 64;
@@ -115,10 +115,10 @@ struct Strip<'a, T: Scalar, C, const V: usize> {
 impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
     /// The sum of all groups that have lines, the first strip of `memory`.
     ///
-    /// Of a warp those are added whose distance is half of it, and so on; the sums of left ones of two wait for the right
-    /// ones in strips behind each other, the last one's first to be added, and before them the sum of the warps before.
-    /// Groups that have no line have sums of zero, which change none but in the sign of a zero, which does not last.
-    #[inline(always)]
+    /// Of a warp those are added whose distance is half of it, and so on; the sums of left ones of two wait for the
+    /// right ones in strips behind each other, the last one's first to be added, and before them the sum of the warps
+    /// before. Groups that have no line have sums of zero, which change none but in the sign of a zero, which does not
+    /// last. nline(always)]
     fn tree(&self, all: usize, memory: &mut [T::Sum]) {
         let (count, bits) = (self.of_warp, self.of_warp.ilog2());
         let mut waiting = 0;
@@ -313,8 +313,8 @@ impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
         self.pass(begins, &[(Beside::new(lines, self.len), factors)], added, strips);
     }
 
-    /// The sum of `N` groups' lines and of `added` strips, which comes into the first of these. If a chain goes on, it is
-    /// that of a single group, and behind them.
+    /// The sum of `N` groups' lines and of `added` strips, which comes into the first of these. If a chain goes on, it
+    /// is that of a single group, and behind them.
     #[inline(always)]
     fn pass<const L: usize, const N: usize>(
         &self,

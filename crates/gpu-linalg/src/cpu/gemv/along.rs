@@ -13,8 +13,8 @@ use crate::launch::RealElement;
 
 /// Rows that are added at a time are a divisor of this.
 pub(super) const BLOCK: usize = 4;
-/// Bytes of a matrix that comes from memory: four lines at a time come sooner from there than two, 2048² `f64` in 1.3 ms
-/// instead of 1.6, and later from a cache, 512² in 36 µs instead of 31.
+/// Bytes of a matrix that comes from memory: four lines at a time come sooner from there than two, 2048² `f64` in 1.3
+/// ms instead of 1.6, and later from a cache, 512² in 36 µs instead of 31.
 const FAR: usize = 16 << 20;
 /// Elements of a widest register, at most.
 const MOST_LANES: usize = 16;
@@ -216,8 +216,8 @@ impl<T: RealElement, const V: usize> Rows<'_, T, V> {
     }
 }
 
-/// The first elements, as many as is said last, of `L` rows from `start` on, of which `count` are there: in place of others
-/// is the last one.
+/// The first elements, as many as is said last, of `L` rows from `start` on, of which `count` are there: in place of
+/// others is the last one.
 #[inline(always)]
 fn some_rows<T, const L: usize>(
     a: &[T],

@@ -16,6 +16,7 @@ use strips::Strips;
 use tiles::Tiles;
 use turned::Turned;
 
+use super::gemm::SERIAL;
 use super::lanes::{Has, Lanes, Registers, TURNED};
 use super::launch::{ByRegisters, by_registers};
 use super::tile::{MOST_LANES, finish_run};
@@ -36,8 +37,6 @@ const NEAR: usize = 1 << 20;
 const FEW_LINES: usize = 4;
 /// Bytes of a register's part that holds elements of one line.
 const SIXTEEN: usize = 16;
-/// Bytes times multiply-adds of a product that is not worth a second thread.
-const SERIAL: usize = 3_000_000;
 
 /// How registers are filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -325,59 +324,19 @@ impl<T: Registers> Strip<T> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
+    use crate::cpu::case;
     use crate::cpu::launch::tests::WIDEST;
     use crate::matrix::BatchLayout;
-    use crate::reference;
 
-    /// Values of many magnitudes, so that another order of operations shows.
-    pub(in crate::cpu) fn values<T: Registers>(len: usize, seed: u64, of: fn(f64) -> T) -> Vec<T> {
-        (0..len as u64)
-            .map(|at| {
-                let hash = (at + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                of(((hash >> 40) as f64 - 8e6) * 2f64.powi((hash >> 20 & 15) as i32))
-            })
-            .collect()
-    }
-
-    /// A matrix's layout, in either order and with or without a gap behind each line.
-    pub(in crate::cpu) fn layout(rows: usize, columns: usize, (is_turned, gap): (bool, usize)) -> Layout {
-        let layout =
-            if is_turned { Layout::column_major(rows, columns) } else { Layout::row_major(rows, columns) };
-        let layout = layout.expect("it is small");
-        layout.with_leading_dimension(layout.leading_dimension() + gap).expect("it is small")
-    }
-
-    /// Each order of both factors, with and without gaps, beside the reference; says how often the product was one of
-    /// these.
-    fn check<T: Registers + PartialEq>([m, n, depth]: [usize; 3], beta: f64, of: fn(f64) -> T) -> usize {
-        let mut taken = 0;
-        for lines in [[false, false], [false, true], [true, false], [true, true]] {
-            for gap in [0, 3] {
-                let [of_a, of_b] = [(m, depth, lines[0]), (depth, n, lines[1])]
-                    .map(|(rows, columns, is_turned)| layout(rows, columns, (is_turned, gap)));
-                let of_c = layout(m, n, (false, gap));
-                let (a, b) = (values(of_a.span(), 1, of), values(of_b.span(), 1 << 32, of));
-                let old = values(of_c.span(), 1 << 33, of);
-                let one = |matrix| BatchLayout { matrix, count: 1, stride: 0 };
-                let split = Split::of_part(size_of::<T>(), depth, one(of_c), false);
-                let (factors, mut actual) = ((of(0.5), of(beta)), old.clone());
-                let c = (&mut actual[..], of_c.leading_dimension());
-                if product((&a, of_a), (&b, of_b), [m, n, depth], split, factors, c) {
-                    let mut expected = old;
-                    let (a, b) = ((&a[..], one(of_a)), (&b[..], one(of_b)));
-                    let c = (&mut expected[..], one(of_c));
-                    reference::by_tiles(None, factors.0, a, b, factors.1, c);
-                    assert!(
-                        actual == expected,
-                        "{m} × {n} × {depth}, turned {lines:?}, gap {gap}, beta {beta}"
-                    );
-                    taken += 1;
-                }
-            }
-        }
-        taken
+    /// See [`case::check`].
+    fn check<T: Registers + PartialEq>(shape: [usize; 3], beta: f64, of: fn(f64) -> T) -> usize {
+        let [m, n, depth] = shape;
+        let c = Layout::row_major(m, n).expect("it is small");
+        let split =
+            Split::of_part(size_of::<T>(), depth, BatchLayout { matrix: c, count: 1, stride: 0 }, false);
+        case::check(shape, beta, of, |a, b, factors, c| product(a, b, shape, split, factors, c))
     }
 
     /// Around the ends of registers, of blocks of lines and of strips; sums in parts, too.
