@@ -7,8 +7,8 @@ use crate::reference;
 /// Layouts that each shape is tried in: each order of both factors, with and without gaps.
 pub(super) const LAYOUTS: usize = 8;
 
-/// Computes a product in all [`LAYOUTS`] beside the reference, and says how often it was computed. `product` takes A, B,
-/// alpha and beta, C and the distance of its rows, and says whether it is one of its own.
+/// Computes a product in all [`LAYOUTS`] beside the reference, and says how often it was computed. `product` takes A,
+/// B, alpha and beta, C and the distance of its rows, and says whether it is one of its own.
 pub(super) fn check<T: Registers + PartialEq>(
     [m, n, depth]: [usize; 3],
     beta: f64,
