@@ -118,7 +118,8 @@ impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
     /// Of a warp those are added whose distance is half of it, and so on; the sums of left ones of two wait for the
     /// right ones in strips behind each other, the last one's first to be added, and before them the sum of the warps
     /// before. Groups that have no line have sums of zero, which change none but in the sign of a zero, which does not
-    /// last. nline(always)]
+    /// last.
+    #[inline(always)]
     fn tree(&self, all: usize, memory: &mut [T::Sum]) {
         let (count, bits) = (self.of_warp, self.of_warp.ilog2());
         let mut waiting = 0;
