@@ -349,6 +349,69 @@ fn only_launch_files_of_primitive_crates_hold_unsafe_code() {
     }
 }
 
+/// The functions of a file that work in registers of a set of instructions, and whether they say that they are inlined
+/// or what instructions they take. Those of a file's tests are left out.
+fn functions_in_registers(text: &str) -> Vec<(String, bool)> {
+    const MARKS: [&str; 7] =
+        ["Work for ", "ByRegisters<", "Tiles for ", "Arranged<", "Lanes<", "Cells<", "Registers for "];
+    let (mut found, mut header, mut is_marked) = (Vec::new(), String::new(), false);
+    let mut lines = text.lines().take_while(|line| !line.ends_with("mod tests {"));
+    while let Some(line) = lines.next() {
+        let start = line.trim_start();
+        // An item's first line, and what follows of it until its body, or its end where it has none.
+        let rest = |lines: &mut dyn Iterator<Item = &str>| {
+            let mut item = start.to_string();
+            while !item.ends_with(['{', ';', '}']) {
+                item += lines.next().expect("an item has an end").trim();
+            }
+            item
+        };
+        if start.starts_with("impl") || start.starts_with("trait ") || start.starts_with("pub trait ") {
+            header = rest(&mut lines);
+        } else if start.contains("fn ") && !start.starts_with("//") {
+            if start.len() == line.len() {
+                header.clear();
+            }
+            let signature = rest(&mut lines);
+            let has_body = !signature.ends_with(';');
+            if has_body && MARKS.iter().any(|mark| header.contains(mark) || signature.contains(mark)) {
+                found.push((start.to_string(), is_marked));
+            }
+        } else if start.starts_with("#[inline(always)]") || start.starts_with("#[target_feature(") {
+            is_marked = true;
+            continue;
+        } else if start.starts_with("#[") || start.starts_with("//") {
+            continue;
+        }
+        is_marked = false;
+    }
+    found
+}
+
+/// What is not inlined into a function with the machine's instructions is compiled for the oldest machines: a product
+/// of a matrix and a vector took twenty times as long.
+#[test]
+fn what_works_in_registers_is_inlined() {
+    let (mut seen, mut missing) = (0, Vec::new());
+    for name in primitives() {
+        for path in files_below(&root().join(format!("crates/gpu-{name}/src"))) {
+            // These choose the instructions.
+            if path.ends_with("launch.rs") {
+                continue;
+            }
+            for (function, is_marked) in functions_in_registers(&std::fs::read_to_string(&path).unwrap()) {
+                seen += 1;
+                if !is_marked {
+                    missing.push(format!("{}: {function}", path.strip_prefix(root()).unwrap().display()));
+                }
+            }
+        }
+    }
+    println!("{seen} functions");
+    assert!(seen > 100, "found only {seen} functions");
+    assert!(missing.is_empty(), "without #[inline(always)]:\n{}", missing.join("\n"));
+}
+
 /// The code at the top of README.md is a project that CI runs.
 #[test]
 fn the_readme_shows_the_outside_project() {
