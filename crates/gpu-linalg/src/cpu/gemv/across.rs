@@ -6,7 +6,7 @@ use gpu_std::float::Float;
 
 use super::cells::{Cells, InRegisters, InVectors};
 use super::{Across, group_at};
-use crate::cpu::lanes::{Beside, Has, Lanes};
+use crate::cpu::lanes::{Beside, Block, Has, Lanes};
 use crate::cpu::launch::ByRegisters;
 use crate::launch::RealElement;
 
@@ -23,6 +23,8 @@ const ROOM: usize = 16;
 /// Lines that are read at a time, at most: the sums they are added to are read and written once for them. With 16
 /// lines of `f32` a core took 99 µs for 1023 × 1025 instead of 83.
 const LINES: usize = 8;
+/// Groups of a warp, at most.
+const MOST_GROUPS: usize = 32;
 /// Groups whose chains are computed together, at most: warps of one group each.
 const TOGETHER: usize = gpu_linalg_kernels::gemv::ACROSS_WARPS as usize;
 
@@ -61,24 +63,12 @@ impl<T: Scalar, const V: usize> Strips<'_, T, V> {
         let mut memory = vec![T::Sum::ZERO; strips * room];
         for (number, sums) in sums.chunks_mut(most).enumerate() {
             let first = first + number * most;
-            let columns = columns.clone();
-            let len = sums.len();
-            let whole = columns.len() / V;
-            let (rounds, behind) = (whole / groups, whole % groups);
-            let strip = Strip::<T, C, V> {
-                a,
-                layout,
-                x,
-                columns,
-                groups,
-                of_warp,
-                rounds,
-                behind,
-                first,
-                len,
-                room,
-                cells,
-            };
+            let (count, len) = (columns.len(), sums.len());
+            let lines =
+                Block::new(&a[layout.index(first, columns.start)..], layout.leading_dimension(), count, len);
+            let (rounds, behind) = (count / V / groups, count / V % groups);
+            let x = &x[columns.clone()];
+            let strip = Strip::<T, C, V> { lines, x, groups, of_warp, rounds, behind, len, room, cells };
             if of_warp == 1 {
                 strip.chains(&mut memory);
                 let (sums, groups) = memory.split_at_mut(room);
@@ -95,21 +85,30 @@ impl<T: Scalar, const V: usize> Strips<'_, T, V> {
 
 /// Some rows.
 struct Strip<'a, T: Scalar, C, const V: usize> {
-    a: &'a [T],
-    layout: crate::matrix::Layout,
+    /// The piece's columns, and their factors.
+    lines: Block<'a, T>,
     x: &'a [T],
-    columns: core::ops::Range<usize>,
     groups: usize,
     of_warp: usize,
     /// Whole vectors of each group, and the groups that have one more.
     rounds: usize,
     behind: usize,
-    /// The first row, and how many.
-    first: usize,
+    /// How many rows.
     len: usize,
     /// From one strip to the next.
     room: usize,
     cells: C,
+}
+
+/// Groups of a warp whose chains are added in registers.
+#[derive(Clone, Copy, Default)]
+struct Node {
+    /// Their first one, of the warp's.
+    group: usize,
+    /// How many: this one, then the one half a warp behind it, then those a quarter behind both.
+    together: usize,
+    /// Sums of other nodes that wait for theirs.
+    added: usize,
 }
 
 impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
@@ -121,46 +120,74 @@ impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
     /// last.
     #[inline(always)]
     fn tree(&self, all: usize, memory: &mut [T::Sum]) {
-        let (count, bits) = (self.of_warp, self.of_warp.ilog2());
+        // The nodes of warps whose groups have so many vectors: most warps are as the one before. To find them again
+        // took a core as long as to add them.
+        let (mut nodes, mut count, mut like) = ([Node::default(); MOST_GROUPS], 0, None);
         let mut waiting = 0;
-        for first in (0..all).step_by(count) {
-            let group = |leaf| first + group_at(leaf, count);
-            let mut leaf = 0;
-            while leaf < count {
-                // Groups that are added in registers.
-                let together = self.together((leaf, count), group);
-                let (mut level, mut added) = (together.ilog2(), 0);
-                while level < bits {
-                    if leaf >> level & 1 == 1 {
-                        added += 1;
-                    } else if group((leaf >> level | 1) << level) < all {
-                        break;
+        for first in (0..all).step_by(self.of_warp) {
+            let vectors = self.alike(first);
+            if vectors.is_none() || vectors != like {
+                count = self.nodes(first, all, &mut nodes);
+                like = vectors;
+            }
+            for (number, &Node { group, together, added }) in nodes[..count].iter().enumerate() {
+                // The warps before wait for the warp's last sum.
+                let added = added + usize::from(first > 0 && number + 1 == count);
+                waiting -= added;
+                let (group, half) = (first + group, self.of_warp / 2);
+                let strips = &mut memory[waiting * self.room..];
+                match together {
+                    4 if const { V == 2 } => {
+                        let of = [group, group + half, group + half / 2, group + half + half / 2];
+                        self.add_groups::<2, 4>(of, added, strips);
                     }
-                    level += 1;
-                }
-                if level == bits && first > 0 {
-                    added += 1;
-                }
-                if group(leaf) < all {
-                    waiting -= added;
-                    let strips = &mut memory[waiting * self.room..];
-                    match together {
-                        4 if const { V == 2 } => {
-                            self.add_groups::<2, 4>([0, 1, 2, 3].map(|i| group(leaf + i)), added, strips)
-                        }
-                        2 if const { V == 2 } && self.vectors(group(leaf)) == 2 => {
-                            self.add_groups::<4, 2>([0, 1].map(|i| group(leaf + i)), added, strips)
-                        }
-                        2 if const { V < 8 } => {
-                            self.add_groups::<V, 2>([0, 1].map(|i| group(leaf + i)), added, strips)
-                        }
-                        _ => self.add_group(group(leaf), added, strips),
+                    2 if const { V == 2 } && self.vectors(group) == 2 => {
+                        self.add_groups::<4, 2>([group, group + half], added, strips);
                     }
-                    waiting += 1;
+                    2 if const { V < 8 } => self.add_groups::<V, 2>([group, group + half], added, strips),
+                    _ if self.vectors(group) * V == LINES && !self.has_rest(group) => {
+                        self.add_groups::<LINES, 1>([group], added, strips);
+                    }
+                    _ => self.add_group(group, added, strips),
                 }
-                leaf += together;
+                waiting += 1;
             }
         }
+    }
+
+    /// Whole vectors of each group of the warp that begins with `first`, if all have as many and nothing else.
+    #[inline(always)]
+    fn alike(&self, first: usize) -> Option<usize> {
+        let behind = first + self.of_warp;
+        let is_cut = first < self.behind && self.behind < behind;
+        let is_last = (first..behind).contains(&self.behind) && self.has_rest(self.behind);
+        if is_cut || is_last { None } else { Some(self.vectors(first)) }
+    }
+
+    /// Finds the nodes of the warp that begins with `first`; says how many.
+    #[inline(always)]
+    fn nodes(&self, first: usize, all: usize, nodes: &mut [Node; MOST_GROUPS]) -> usize {
+        let (count, bits) = (self.of_warp, self.of_warp.ilog2());
+        let group = |leaf| first + group_at(leaf, count);
+        let (mut number, mut leaf) = (0, 0);
+        while leaf < count {
+            let together = self.together((leaf, count), group);
+            let (mut level, mut added) = (together.ilog2(), 0);
+            while level < bits {
+                if leaf >> level & 1 == 1 {
+                    added += 1;
+                } else if group((leaf >> level | 1) << level) < all {
+                    break;
+                }
+                level += 1;
+            }
+            if group(leaf) < all {
+                nodes[number] = Node { group: group_at(leaf, count), together, added };
+                number += 1;
+            }
+            leaf += together;
+        }
+        number
     }
 
     /// Whole vectors of a group.
@@ -172,7 +199,7 @@ impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
     /// Whether the lines that are less than a vector are the group's.
     #[inline(always)]
     fn has_rest(&self, group: usize) -> bool {
-        group == self.behind && !self.columns.len().is_multiple_of(V)
+        group == self.behind && !self.x.len().is_multiple_of(V)
     }
 
     /// How many groups from a leaf on are as long as each other, and have no more lines than are read at a time.
@@ -203,8 +230,8 @@ impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
         added: usize,
         strips: &mut [T::Sum],
     ) {
-        let mut of = [(Beside::new([&[][..]; L], 0), [T::Sum::ZERO; L]); N];
-        for leaf in 0..N {
+        let mut of = [self.lines::<L>(groups[0]); N];
+        for leaf in 1..N {
             of[leaf] = self.lines(groups[leaf]);
         }
         self.pass(true, &of, added, strips);
@@ -239,26 +266,18 @@ impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
     /// `L` lines of a group, from a vector on.
     #[inline(always)]
     fn lines<const L: usize>(&self, vector: usize) -> Lines<'_, T, L> {
-        let mut lines: [&[T]; L] = [&[]; L];
-        let mut factors = [T::Sum::ZERO; L];
+        let (mut columns, mut factors) = ([0; L], [T::Sum::ZERO; L]);
         for j in 0..L {
-            let column = (vector + j / V * self.groups) * V + j % V;
-            lines[j] = self.line(column);
-            factors[j] = self.x[self.columns.start + column].widen();
+            columns[j] = (vector + j / V * self.groups) * V + j % V;
+            factors[j] = self.x[columns[j]].widen();
         }
-        (Beside::new(lines, self.len), factors)
-    }
-
-    /// The strip's elements of a column of the piece.
-    #[inline(always)]
-    fn line(&self, column: usize) -> &[T] {
-        &self.a[self.layout.index(self.first, self.columns.start + column)..][..self.len]
+        (self.lines.beside(columns), factors)
     }
 
     /// The chains of all groups, some vectors of each in turn: so lines are read in the order of memory, but for few.
     #[inline(always)]
     fn chains(&self, memory: &mut [T::Sum]) {
-        let whole = self.columns.len() / V;
+        let whole = self.x.len() / V;
         let mut vectors: [usize; TOGETHER] = core::array::from_fn(|group| group);
         while vectors[0] < whole {
             for (vector, sums) in vectors.iter_mut().zip(memory.chunks_exact_mut(self.room)) {
@@ -276,7 +295,7 @@ impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
             }
         }
         for (&vector, sums) in vectors.iter().zip(memory.chunks_exact_mut(self.room)) {
-            if vector == whole && !self.columns.len().is_multiple_of(V) {
+            if vector == whole && !self.x.len().is_multiple_of(V) {
                 self.last(vector < self.groups, 0, sums);
             }
         }
@@ -285,16 +304,16 @@ impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
     /// Adds the lines that are less than a vector.
     #[inline(always)]
     fn last(&self, mut begins: bool, added: usize, strips: &mut [T::Sum]) {
-        let mut column = self.columns.len() / V * V;
-        if const { V > 4 } && self.columns.len() - column >= 4 {
-            let is_last = self.columns.len() - column == 4;
+        let mut column = self.x.len() / V * V;
+        if const { V > 4 } && self.x.len() - column >= 4 {
+            let is_last = self.x.len() - column == 4;
             let chain = added * self.room;
             let (strips, added) = if is_last { (&mut *strips, added) } else { (&mut strips[chain..], 0) };
             self.last_lines::<4>(begins, column, added, strips);
             begins = false;
             column += 4;
         }
-        match self.columns.len() - column {
+        match self.x.len() - column {
             1 => self.last_lines::<1>(begins, column, added, strips),
             2 if const { V > 2 } => self.last_lines::<2>(begins, column, added, strips),
             3 if const { V > 2 } => self.last_lines::<3>(begins, column, added, strips),
@@ -305,13 +324,12 @@ impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
     /// Adds `N` lines that begin with a column to a chain, or begins it with them.
     #[inline(always)]
     fn last_lines<const N: usize>(&self, begins: bool, column: usize, added: usize, strips: &mut [T::Sum]) {
-        let mut lines: [&[T]; N] = [&[]; N];
-        let mut factors = [T::Sum::ZERO; N];
+        let (mut columns, mut factors) = ([0; N], [T::Sum::ZERO; N]);
         for j in 0..N {
-            lines[j] = self.line(column + j);
-            factors[j] = self.x[self.columns.start + column + j].widen();
+            columns[j] = column + j;
+            factors[j] = self.x[column + j].widen();
         }
-        self.pass(begins, &[(Beside::new(lines, self.len), factors)], added, strips);
+        self.pass(begins, &[(self.lines.beside(columns), factors)], added, strips);
     }
 
     /// The sum of `N` groups' lines and of `added` strips, which comes into the first of these. If a chain goes on, it
@@ -324,35 +342,54 @@ impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
         added: usize,
         strips: &mut [T::Sum],
     ) {
-        let (len, rest, mut at) = (self.len, self.cells.rest(), 0);
-        while at + C::LEN <= len {
-            some(self.cells, begins, of, (added, self.room), (at, C::LEN), strips);
+        let (sums, behind) = strips.split_at_mut(self.room);
+        let others = Others { begins, added, behind, room: self.room };
+        let mut at = 0;
+        let (many, few) = sums.split_at_mut(self.len / C::LEN * C::LEN);
+        for sums in many.chunks_exact_mut(C::LEN) {
+            some(self.cells, of, &others, (at, C::LEN), sums);
             at += C::LEN;
         }
-        while at + C::Rest::LEN <= len {
-            some(rest, begins, of, (added, self.room), (at, C::Rest::LEN), strips);
+        let cells = self.cells.rest();
+        for sums in few.chunks_exact_mut(C::Rest::LEN) {
+            if at >= self.len {
+                break;
+            }
+            some(cells, of, &others, (at, C::Rest::LEN.min(self.len - at)), sums);
             at += C::Rest::LEN;
-        }
-        if at < len {
-            some(rest, begins, of, (added, self.room), (at, len - at), strips);
         }
     }
 }
 
-/// [`Strip::pass`] of `count` results from `at` on, where strips are `room` apart.
+/// What [`Strip::pass`] adds to besides the first strip.
+struct Others<'a, S> {
+    begins: bool,
+    added: usize,
+    /// The strips behind the first one, `room` apart.
+    behind: &'a [S],
+    room: usize,
+}
+
+/// [`Strip::pass`] of `count` results from `at` on, which are the first of `sums`.
 #[inline(always)]
 fn some<T: Scalar, C: Cells<T>, const L: usize, const N: usize>(
     cells: C,
-    begins: bool,
     of: &[Lines<'_, T, L>; N],
-    (added, room): (usize, usize),
+    others: &Others<'_, T::Sum>,
     (at, count): (usize, usize),
-    strips: &mut [T::Sum],
+    sums: &mut [T::Sum],
 ) {
+    let &Others { begins, added, behind, room } = others;
     // Of each 1, 2, 4 groups the sum, which is where they begin.
     let mut nodes = [cells.zero(); N];
     for leaf in 0..N {
-        let mut node = if begins { cells.zero() } else { cells.read(&strips[added * room + at..]) };
+        let mut node = if begins {
+            cells.zero()
+        } else if added == 0 {
+            cells.read(sums)
+        } else {
+            cells.read(&behind[(added - 1) * room + at..])
+        };
         let (lines, factors) = (of[leaf].0.some(at, count), &of[leaf].1);
         for j in 0..L {
             cells.add(lines[j], factors[j], &mut node);
@@ -365,8 +402,11 @@ fn some<T: Scalar, C: Cells<T>, const L: usize, const N: usize>(
         nodes[leaf & !(size - 1)] = node;
     }
     let node = &mut nodes[0];
-    for strip in (0..added).rev() {
-        cells.plus(&cells.read(&strips[strip * room + at..]), node);
+    if added > 0 {
+        for strip in (1..added).rev() {
+            cells.plus(&cells.read(&behind[(strip - 1) * room + at..]), node);
+        }
+        cells.plus(&cells.read(sums), node);
     }
-    cells.write(*node, &mut strips[at..]);
+    cells.write(*node, sums);
 }

@@ -147,8 +147,8 @@ pub fn gemv<T: Element>(
         [plan.shape.length, plan.shape.piece, plan.shape.pieces, plan.shape.width].map(|size| size as usize);
     // Of each piece the sums of all rows.
     let mut sums = vec![T::Sum::ZERO; rows * pieces];
-    let is_serial = rows * length * size_of::<T>() < SERIAL;
-    let threads = if is_serial { 1 } else { cores::count() };
+    let threads = if rows * length * size_of::<T>() < SERIAL { 1 } else { cores::count() };
+    let is_serial = threads == 1;
     if length == 0 {
         // Without a column, or where the product counts as zero.
     } else if plan.along {

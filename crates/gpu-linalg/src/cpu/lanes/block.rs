@@ -63,6 +63,21 @@ impl<'a, T: Copy> Block<'a, T> {
         // SAFETY: as above.
         unsafe { &*self.start.add(line * self.step + k).cast() }
     }
+
+    /// Some of the lines.
+    ///
+    /// # Panics
+    /// If there is no such line.
+    #[inline(always)]
+    pub fn beside<const L: usize>(&self, lines: [usize; L]) -> Beside<'a, T, L> {
+        let mut starts = [self.start; L];
+        for j in 0..L {
+            assert!(lines[j] < self.lines, "lines are in their matrix");
+            // SAFETY: it is in the matrix, as all lines are.
+            starts[j] = unsafe { self.start.add(lines[j] * self.step) };
+        }
+        Beside { starts, len: self.len, lines: PhantomData }
+    }
 }
 
 /// Some lines of as many elements each, wherever they are.
@@ -121,6 +136,7 @@ mod tests {
         assert!(is_refused(&|| block.some::<2>(0, 2)[0]) && is_refused(&|| block.some::<4>(0, 0)[0]));
         assert!(is_refused(&|| block.rest(3, 0)[0]) && is_refused(&|| block.rest(0, 4).len() as u32));
         assert!(!is_refused(&|| block.some::<3>(2, 0)[0] + block.at(2, 2)));
+        assert!(is_refused(&|| block.beside([2, 3]).some(0, 1)[0][0]));
     }
 
     #[test]
@@ -129,6 +145,7 @@ mod tests {
         let lines = Beside::new([&matrix[3..], &matrix[..10]], 9);
         assert_eq!(lines.some(2, 3), [[5, 6, 7], [2, 3, 4]]);
         assert_eq!(lines.some(9, 0), [[0u32; 0]; 2]);
+        assert_eq!(Block::new(&matrix, 10, 3, 3).beside([2, 0]).some(1, 2), [[21, 22], [1, 2]]);
         for (k, count) in [(9, 1), (0, 10), (10, 0), (1, usize::MAX)] {
             let some = std::panic::AssertUnwindSafe(|| lines.some(k, count).len());
             assert!(std::panic::catch_unwind(some).is_err(), "{count} from {k} on");
