@@ -7,6 +7,7 @@
 mod across;
 mod along;
 mod cells;
+mod columns;
 mod few;
 mod narrow;
 

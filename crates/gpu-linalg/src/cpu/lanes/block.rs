@@ -64,6 +64,17 @@ impl<'a, T: Copy> Block<'a, T> {
         unsafe { &*self.start.add(line * self.step + k).cast() }
     }
 
+    /// `lines` lines that follow each other.
+    ///
+    /// # Panics
+    /// If there are fewer, or that is none.
+    #[inline(always)]
+    pub fn part(&self, first: usize, lines: usize) -> Self {
+        assert!(0 < lines && lines <= self.lines && first <= self.lines - lines, "lines are in their matrix");
+        // SAFETY: the first one is in the matrix, as all lines are.
+        Self { start: unsafe { self.start.add(first * self.step) }, lines, ..*self }
+    }
+
     /// Some of the lines.
     ///
     /// # Panics
@@ -137,6 +148,9 @@ mod tests {
         assert!(is_refused(&|| block.rest(3, 0)[0]) && is_refused(&|| block.rest(0, 4).len() as u32));
         assert!(!is_refused(&|| block.some::<3>(2, 0)[0] + block.at(2, 2)));
         assert!(is_refused(&|| block.beside([2, 3]).some(0, 1)[0][0]));
+        for (first, lines) in [(2, 2), (0, 4), (0, 0), (3, 1), (usize::MAX, 2)] {
+            assert!(is_refused(&|| block.part(first, lines).at(0, 0)), "{lines} from {first} on");
+        }
     }
 
     #[test]
@@ -145,7 +159,10 @@ mod tests {
         let lines = Beside::new([&matrix[3..], &matrix[..10]], 9);
         assert_eq!(lines.some(2, 3), [[5, 6, 7], [2, 3, 4]]);
         assert_eq!(lines.some(9, 0), [[0u32; 0]; 2]);
-        assert_eq!(Block::new(&matrix, 10, 3, 3).beside([2, 0]).some(1, 2), [[21, 22], [1, 2]]);
+        let block = Block::new(&matrix, 10, 3, 3);
+        assert_eq!(block.beside([2, 0]).some(1, 2), [[21, 22], [1, 2]]);
+        let part = block.part(1, 2);
+        assert_eq!([part.rest(0, 1), part.rest(1, 1)], [[11, 12], [21, 22]]);
         for (k, count) in [(9, 1), (0, 10), (10, 0), (1, usize::MAX)] {
             let some = std::panic::AssertUnwindSafe(|| lines.some(k, count).len());
             assert!(std::panic::catch_unwind(some).is_err(), "{count} from {k} on");

@@ -71,6 +71,12 @@ pub trait Lanes<T>: Copy {
     /// If one has fewer.
     fn load_pieces(has: Has<Self>, pieces: [&[T]; 4]) -> Self;
 
+    /// Of every 16 bytes the element at `place`, as often as they have elements.
+    ///
+    /// # Panics
+    /// If they have fewer, or the element is another one.
+    fn every(self, place: usize) -> Self;
+
     /// Of every 16 bytes: the even elements of this register's and of the other's, and the odd ones of both.
     fn halves(self, other: Self) -> (Self, Self);
 }
@@ -208,6 +214,13 @@ impl<T: Float, const N: usize> Lanes<T> for Portable<T, N> {
     }
 
     #[inline(always)]
+    fn every(self, place: usize) -> Self {
+        let places = 16 / size_of::<T>();
+        assert!(place < places, "16 bytes have the element");
+        Self(core::array::from_fn(|at| self.0[at / places * places + place]))
+    }
+
+    #[inline(always)]
     fn halves(self, other: Self) -> (Self, Self) {
         let vector = 16 / size_of::<T>();
         // The element at `at` of the even or odd ones.
@@ -223,6 +236,13 @@ impl<T: Float, const N: usize> Lanes<T> for Portable<T, N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_16_bytes_have_one_element() {
+        let some = Portable([0f32, 1., 2., 3., 4., 5., 6., 7.]);
+        assert_eq!(some.every(2).0, [2., 2., 2., 2., 6., 6., 6., 6.]);
+        assert_eq!(Portable([0f64, 1., 2., 3.]).every(1).0, [1., 1., 3., 3.]);
+    }
 
     #[test]
     fn halves_are_of_16_bytes() {

@@ -154,7 +154,8 @@ pieces! {
 macro_rules! registers {
     ($(
         $Register:ident of $T:ty, $LEN:literal: $set:ident, $load:ident, $store:ident,
-        $mul_add:ident, $mul:ident, $add:ident, $some:ident, $to_some:ident, $pieces:ident, $even:expr, $odd:expr;
+        $mul_add:ident, $mul:ident, $add:ident, $some:ident, $to_some:ident, $pieces:ident, $even:expr, $odd:expr,
+        [$($every:expr),*];
     )*) => { $(
         impl Lanes<$T> for $Register {
             const LEN: usize = $LEN;
@@ -221,6 +222,18 @@ macro_rules! registers {
             }
 
             #[inline(always)]
+            fn every(self, place: usize) -> Self {
+                let mut at = 0..;
+                $(
+                    if at.next() == Some(place) {
+                        // SAFETY: as above, or there would be no such register.
+                        return unsafe { $every(self) };
+                    }
+                )*
+                panic!("16 bytes have no element {place}");
+            }
+
+            #[inline(always)]
             fn halves(self, other: Self) -> (Self, Self) {
                 // SAFETY: as above, or there would be no such register.
                 unsafe { ($even(self, other), $odd(self, other)) }
@@ -232,20 +245,23 @@ macro_rules! registers {
 registers! {
     __m512 of f32, 16: _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps,
         _mm512_fmadd_ps, _mm512_mul_ps, _mm512_add_ps, some_512_f32, to_some_512_f32, pieces_512_f32,
-        _mm512_shuffle_ps::<EVEN>, _mm512_shuffle_ps::<ODD>;
+        _mm512_shuffle_ps::<EVEN>, _mm512_shuffle_ps::<ODD>,
+        [_mm512_permute_ps::<0x00>, _mm512_permute_ps::<0x55>, _mm512_permute_ps::<0xaa>, _mm512_permute_ps::<0xff>];
     __m512d of f64, 8: _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd,
         _mm512_fmadd_pd, _mm512_mul_pd, _mm512_add_pd, some_512_f64, to_some_512_f64, pieces_512_f64,
-        _mm512_unpacklo_pd, _mm512_unpackhi_pd;
+        _mm512_unpacklo_pd, _mm512_unpackhi_pd, [_mm512_permute_pd::<0>, _mm512_permute_pd::<0xff>];
     __m256 of f32, 8: _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps,
         _mm256_fmadd_ps, _mm256_mul_ps, _mm256_add_ps, some_256_f32, to_some_256_f32, pieces_256_f32,
-        _mm256_shuffle_ps::<EVEN>, _mm256_shuffle_ps::<ODD>;
+        _mm256_shuffle_ps::<EVEN>, _mm256_shuffle_ps::<ODD>,
+        [_mm256_permute_ps::<0x00>, _mm256_permute_ps::<0x55>, _mm256_permute_ps::<0xaa>, _mm256_permute_ps::<0xff>];
     __m256d of f64, 4: _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd,
         _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd, some_256_f64, to_some_256_f64, pieces_256_f64,
-        _mm256_unpacklo_pd, _mm256_unpackhi_pd;
+        _mm256_unpacklo_pd, _mm256_unpackhi_pd, [_mm256_permute_pd::<0>, _mm256_permute_pd::<0xf>];
     __m128 of f32, 4: _mm_set1_ps, _mm_loadu_ps, _mm_storeu_ps,
         _mm_fmadd_ps, _mm_mul_ps, _mm_add_ps, some_128_f32, to_some_128_f32, pieces_128_f32,
-        _mm_shuffle_ps::<EVEN>, _mm_shuffle_ps::<ODD>;
+        _mm_shuffle_ps::<EVEN>, _mm_shuffle_ps::<ODD>,
+        [_mm_permute_ps::<0x00>, _mm_permute_ps::<0x55>, _mm_permute_ps::<0xaa>, _mm_permute_ps::<0xff>];
     __m128d of f64, 2: _mm_set1_pd, _mm_loadu_pd, _mm_storeu_pd,
         _mm_fmadd_pd, _mm_mul_pd, _mm_add_pd, some_128_f64, to_some_128_f64, pieces_128_f64,
-        _mm_unpacklo_pd, _mm_unpackhi_pd;
+        _mm_unpacklo_pd, _mm_unpackhi_pd, [_mm_permute_pd::<0>, _mm_permute_pd::<0x3>];
 }

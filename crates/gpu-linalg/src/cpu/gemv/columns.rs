@@ -1,0 +1,233 @@
+//! The sums of a warp across the columns of a few rows, which stay in registers.
+
+use super::{WAITING, group_at};
+use crate::cpu::lanes::{Block, Has, Lanes};
+use crate::launch::RealElement;
+
+/// Elements of as many registers as hold sums, at most.
+pub(super) const MOST_SUMS: usize = 128;
+/// Registers or groups of these whose chains are side by side, as each product waits for the one before.
+const TOGETHER: usize = 4;
+/// Elements of a widest register, at most.
+const MOST_LANES: usize = 16;
+
+/// The columns of a piece, from some row on. `V` elements are 16 bytes, and a group's sums `C` of these, in a register
+/// with those of the groups behind it; or they are `N` registers.
+pub(super) struct Columns<'a, T, const N: usize, const V: usize, const C: usize> {
+    /// The first ones, as registers hold them: what those have behind a column are others, whose sums are not looked
+    /// at.
+    whole: Option<Block<'a, T>>,
+    /// How many those are.
+    count: usize,
+    /// All of them.
+    a: &'a [T],
+    leading: usize,
+    /// Elements of each.
+    len: usize,
+    x: &'a [T],
+    /// From one of a group's vectors to the next.
+    step: usize,
+}
+
+impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns<'a, T, N, V, C> {
+    /// `count` columns of `len` elements, for which there is `room` in a group's registers.
+    #[inline(always)]
+    pub(super) fn new(
+        (a, leading): (&'a [T], usize),
+        (count, len, room): (usize, usize, usize),
+        x: &'a [T],
+        step: usize,
+    ) -> Self {
+        let whole = if a.len() < room { 0 } else { ((a.len() - room) / leading + 1).min(count) };
+        let block = if whole > 0 { Some(Block::new(a, leading, whole, room)) } else { None };
+        Self { whole: block, count: whole, a, leading, len, x, step }
+    }
+
+    /// The sums of the groups of a warp from `first` on: the first one's and that of the one half as many behind it,
+    /// and so on.
+    #[inline(always)]
+    pub(super) fn warp<R: Lanes<T>>(&self, has: Has<R>, (first, of_warp): (usize, usize)) -> [T; MOST_SUMS] {
+        let mut all = [T::ZERO; MOST_SUMS];
+        // A warp has two groups at least, and four registers where one holds all rows of a group.
+        let sums = if const { N == 1 } {
+            self.registers::<R, TOGETHER>(has, (first, of_warp))
+        } else {
+            self.registers::<R, { TOGETHER / 2 }>(has, (first, of_warp))
+        };
+        for part in 0..N {
+            sums[part].store(&mut all[part * R::LEN..]);
+        }
+        let mut distance = R::LEN / 2;
+        while distance >= C * V {
+            for at in 0..distance {
+                all[at] = all[at] + all[at + distance];
+            }
+            distance /= 2;
+        }
+        all
+    }
+
+    /// [`Self::warp`] of each register's first group, second group and so on, `G` registers or groups side by side.
+    #[inline(always)]
+    fn registers<R: Lanes<T>, const G: usize>(
+        &self,
+        has: Has<R>,
+        (first, of_warp): (usize, usize),
+    ) -> [R; N] {
+        let beside = (R::LEN / (C * V)).max(1);
+        let count = of_warp / beside;
+        // The sums of the left ones of two halves, by how many these are: 1, 2, 4 and so on.
+        let mut left = [[R::splat(has, T::ZERO); N]; WAITING];
+        for some in 0..count / G {
+            let mut groups = [first + beside * group_at(G * some, count); G];
+            let (mut size, mut distance) = (1, of_warp / 2);
+            while size < G {
+                // The bits of places, from the last to the first, are those of groups from the first to the last.
+                for leaf in 0..G {
+                    if leaf & size != 0 {
+                        groups[leaf] += distance;
+                    }
+                }
+                (size, distance) = (2 * size, distance / 2);
+            }
+            let mut nodes = self.chains::<R, G>(has, groups);
+            size = G;
+            while size > 1 {
+                size /= 2;
+                for node in 0..size {
+                    for part in 0..N {
+                        nodes[node][part] = nodes[2 * node][part].plus(nodes[2 * node + 1][part]);
+                    }
+                }
+            }
+            let (mut level, mut place) = (G.ilog2() as usize, some);
+            while place & 1 == 1 {
+                for part in 0..N {
+                    nodes[0][part] = left[level][part].plus(nodes[0][part]);
+                }
+                (level, place) = (level + 1, place / 2);
+            }
+            left[level] = nodes[0];
+        }
+        left[count.ilog2() as usize]
+    }
+
+    /// The chains of some groups, and of those behind each in its register; of zero where a group has no column.
+    #[inline(always)]
+    fn chains<R: Lanes<T>, const G: usize>(&self, has: Has<R>, groups: [usize; G]) -> [[R; N]; G] {
+        let mut chains = [[R::splat(has, T::ZERO); N]; G];
+        let beside = (R::LEN / (C * V)).max(1);
+        let (mut last, mut done) = (0, 0);
+        for group in groups {
+            last = group.max(last);
+        }
+        if let Some(whole) = self.whole {
+            while (last + beside) * V + done <= self.count {
+                for i in 0..G {
+                    self.add::<R>(has, &whole, groups[i] * V + done, &mut chains[i]);
+                }
+                done += self.step;
+            }
+        }
+        for i in 0..G {
+            // No `step_by`, which divides.
+            let mut start = groups[i] * V + done;
+            while start < self.x.len() {
+                match self.whole {
+                    _ if const { C * V >= R::LEN } => self.rest_of_one(has, start, &mut chains[i]),
+                    Some(whole) if start + beside * V <= self.count => {
+                        self.add::<R>(has, &whole, start, &mut chains[i]);
+                    }
+                    _ => self.rest_of_several(has, start, &mut chains[i][0]),
+                }
+                start += self.step;
+            }
+        }
+        chains
+    }
+
+    /// Adds the columns of the vectors of a register's groups.
+    #[inline(always)]
+    fn add<R: Lanes<T>>(&self, has: Has<R>, whole: &Block<'_, T>, column: usize, chain: &mut [R; N]) {
+        let count = (R::LEN / (C * V)).max(1) * V;
+        let (lines, x) = (whole.part(column, count), &self.x[column..][..count]);
+        if const { C * V < R::LEN } {
+            several::<T, R, V, C>(has, lines, x, &mut chain[0]);
+        } else {
+            one::<T, R, N, V>(has, lines, x, chain);
+        }
+    }
+
+    /// Adds what there is of the columns of a vector.
+    #[inline(always)]
+    fn rest_of_one<R: Lanes<T>>(&self, has: Has<R>, start: usize, chain: &mut [R; N]) {
+        for column in start..(start + V).min(self.x.len()) {
+            let line = &self.a[column * self.leading..][..self.len];
+            let factor = R::splat(has, self.x[column]);
+            for part in 0..N {
+                let some = R::load_some(has, &line[(part * R::LEN).min(line.len())..]);
+                chain[part] = some.mul_add(factor, chain[part]);
+            }
+        }
+    }
+
+    /// Adds what there is of the columns of the vectors of a register's groups.
+    #[inline(always)]
+    fn rest_of_several<R: Lanes<T>>(&self, has: Has<R>, start: usize, chain: &mut R) {
+        for j in 0..V {
+            let (mut line, mut factors) = ([T::ZERO; MOST_LANES], [T::ZERO; MOST_LANES]);
+            for group in 0..R::LEN / (C * V) {
+                let column = start + group * V + j;
+                if column < self.x.len() {
+                    let at = group * C * V;
+                    for row in 0..self.len {
+                        line[at + row] = self.a[column * self.leading + row];
+                        factors[at + row] = self.x[column];
+                    }
+                }
+            }
+            *chain = R::load(has, &line).mul_add(R::load(has, &factors), *chain);
+        }
+    }
+}
+
+/// Adds the columns of a group's vector.
+#[inline(always)]
+fn one<T: RealElement, R: Lanes<T>, const N: usize, const V: usize>(
+    has: Has<R>,
+    lines: Block<'_, T>,
+    x: &[T],
+    chain: &mut [R; N],
+) {
+    // Once for all lines.
+    assert!(lines.len() >= N * R::LEN, "registers hold what is read of a line");
+    for j in 0..V {
+        let (line, factor) = (lines.rest(j, 0), R::splat(has, x[j]));
+        for part in 0..N {
+            chain[part] = R::load(has, &line[part * R::LEN..]).mul_add(factor, chain[part]);
+        }
+    }
+}
+
+/// Adds the columns of the vectors of all groups of a register.
+#[inline(always)]
+fn several<T: RealElement, R: Lanes<T>, const V: usize, const C: usize>(
+    has: Has<R>,
+    lines: Block<'_, T>,
+    x: &[T],
+    chain: &mut R,
+) {
+    // Once for all lines.
+    assert!(lines.len() >= C * V, "registers hold what is read of a line");
+    let mut pieces = [x; 4];
+    for at in 0..R::LEN / V {
+        pieces[at] = &x[at / C * V..];
+    }
+    let factors = R::load_pieces(has, pieces);
+    for j in 0..V {
+        for at in 0..R::LEN / V {
+            pieces[at] = lines.rest(at / C * V + j, at % C * V);
+        }
+        *chain = R::load_pieces(has, pieces).mul_add(factors.every(j), *chain);
+    }
+}
