@@ -85,16 +85,35 @@ fn avx2<W: Work>(work: W) -> W::Output {
 #[inline(always)]
 pub fn prefetch<T>(array: &[T], ahead: isize, len: usize) {
     #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let first = array.as_ptr().cast::<i8>().wrapping_offset(ahead);
-        for line in 0..len.min(1 << 20).div_ceil(64) {
-            // SAFETY: it is a hint, which reads and faults at no address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line)) };
-        }
-    }
+    request::<{ std::arch::x86_64::_MM_HINT_T0 }, T>(array, ahead, len);
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (array, ahead, len);
+}
+
+/// [`prefetch`] into the second-level cache alone: for what comes from memory while the first one is full of what is
+/// read before.
+///
+/// ```
+/// let values = [1.0f32; 1000];
+/// gpu_core::vectors::prefetch_l2(&values, 2048, 256);
+/// ```
+#[inline(always)]
+pub fn prefetch_l2<T>(array: &[T], ahead: isize, len: usize) {
+    #[cfg(target_arch = "x86_64")]
+    request::<{ std::arch::x86_64::_MM_HINT_T1 }, T>(array, ahead, len);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (array, ahead, len);
+}
+
+/// [`prefetch`] with a hint that says into which cache.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn request<const HINT: i32, T>(array: &[T], ahead: isize, len: usize) {
+    let first = array.as_ptr().cast::<i8>().wrapping_offset(ahead);
+    for line in 0..len.min(1 << 20).div_ceil(64) {
+        // SAFETY: it is a hint, which reads and faults at no address.
+        unsafe { std::arch::x86_64::_mm_prefetch::<HINT>(first.wrapping_add(64 * line)) };
+    }
 }
 
 /// Does `work`, which writes `results` past the caches, where the machine can: memory is not read before it is

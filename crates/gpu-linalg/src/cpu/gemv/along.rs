@@ -3,19 +3,23 @@
 //! A lane of a line has a chain, which takes 16 bytes in turn; registers hold an element of many lanes at a time. Lines
 //! of many lanes fill registers by themselves; of shorter ones several are side by side. Either way as many registers
 //! are read as 16 bytes have elements, and sorted inside these 16 bytes, which takes a core no longer than its
-//! second-level cache takes to bring them. Nothing is asked for ahead: lines are what processors look ahead on, and a
-//! core read 4096² `f32` from memory in 3.7 ms, where it took 4.3 with requests.
+//! second-level cache takes to bring them. From farther away they are asked for ahead, into that cache: a core took
+//! 1.14 ms for 2048² `f64` from memory, and 1.48 without; into the first-level one it took 2.0.
+
+use gpu_core::vectors::prefetch_l2;
 
 use super::Along;
-use crate::cpu::lanes::{Has, Lanes, Registers};
+use crate::cpu::lanes::{Beside, Has, Lanes, Registers};
 use crate::cpu::launch::ByRegisters;
 use crate::launch::RealElement;
 
 /// Rows that are added at a time are a divisor of this.
 pub(super) const BLOCK: usize = 4;
-/// Bytes of a matrix that comes from memory: four lines at a time come sooner from there than two, 2048² `f64` in 1.3
-/// ms instead of 1.6, and later from a cache, 512² in 36 µs instead of 31.
-const FAR: usize = 16 << 20;
+/// Bytes of a matrix that comes from memory: four lines at a time come sooner from there than two, and later from a
+/// cache, 512² `f64` in 36 µs instead of 31.
+const FAR_BYTES: usize = 12 << 20;
+/// Bytes that are asked for ahead in each line of a far matrix.
+const AHEAD: isize = 2048;
 /// Elements of a widest register, at most.
 const MOST_LANES: usize = 16;
 /// Lanes of a line, at most.
@@ -146,22 +150,25 @@ impl<T: RealElement, const V: usize> Arranged<T, V> for Rows<'_, T, V> {
 
     #[inline(always)]
     fn lanes<R: Lanes<T>, const G: usize>(self, has: Has<R>) {
-        self.blocks::<R, G, false>(has);
+        if size_of_val(self.0.a) > FAR_BYTES {
+            self.blocks::<R, G, false, true>(has);
+        } else {
+            self.blocks::<R, G, false, false>(has);
+        }
     }
 
     #[inline(always)]
     fn beside<R: Lanes<T>, const G: usize>(self, has: Has<R>) {
-        self.blocks::<R, G, true>(has);
+        self.blocks::<R, G, true, false>(has);
     }
 }
 
 impl<T: RealElement, const V: usize> Rows<'_, T, V> {
     /// Blocks of up to `V` rows, or [`BLOCK`] of a matrix that is far.
     #[inline(always)]
-    fn blocks<R: Lanes<T>, const G: usize, const BESIDE: bool>(self, has: Has<R>) {
+    fn blocks<R: Lanes<T>, const G: usize, const BESIDE: bool, const FAR: bool>(self, has: Has<R>) {
         let Along { a, layout, x, piece, width: _, mut first, mut sums } = self.0;
         let ((rows, columns), leading) = (layout.shape(), layout.leading_dimension());
-        let is_far = size_of_val(a) > FAR;
         while !sums.is_empty() {
             let (number, row) = (first / rows, first % rows);
             let columns = number * piece..((number + 1) * piece).min(columns);
@@ -172,23 +179,25 @@ impl<T: RealElement, const V: usize> Rows<'_, T, V> {
             (of_piece, sums) = sums.split_at_mut(some);
             first += some;
             let mut start = layout.index(row, columns.start);
-            if BESIDE {
+            if const { BESIDE } {
                 for sums in of_piece.chunks_mut(V) {
                     let lines = some_rows(a, (start, leading, columns.len()), sums.len());
                     sums.copy_from_slice(&beside::<T, R, V, G>(has, lines, x)[..sums.len()]);
                     start += V * leading;
                 }
-            } else if const { V < BLOCK } && is_far {
+            } else if const { FAR } {
                 for sums in of_piece.chunks_mut(BLOCK) {
                     let lines = some_rows(a, (start, leading, columns.len()), sums.len());
-                    let block = lanes::<T, R, V, G, BLOCK>(has, (lines, sums.len()), x, (0, G * V * R::LEN));
+                    let (lines, round) = ((lines, sums.len()), (0, G * V * R::LEN));
+                    let block = lanes::<T, R, V, G, BLOCK, true>(has, lines, x, round);
                     sums.copy_from_slice(&block[..sums.len()]);
                     start += BLOCK * leading;
                 }
             } else {
                 for sums in of_piece.chunks_mut(V) {
                     let lines = some_rows(a, (start, leading, columns.len()), sums.len());
-                    let block = lanes::<T, R, V, G, V>(has, (lines, sums.len()), x, (0, G * V * R::LEN));
+                    let (lines, round) = ((lines, sums.len()), (0, G * V * R::LEN));
+                    let block = lanes::<T, R, V, G, V, false>(has, lines, x, round);
                     sums.copy_from_slice(&block[..sums.len()]);
                     start += V * leading;
                 }
@@ -232,9 +241,16 @@ fn some_rows<T, const L: usize>(
 }
 
 /// The sums of the first `count` of `L` lines, a multiple of `V`, of which a round begins at `first`, and the next one
-/// `round` elements behind it: in each `V` elements of as many lanes as `G` registers have.
+/// `round` elements behind it: in each `V` elements of as many lanes as `G` registers have. Lines may be `FAR`.
 #[inline(always)]
-pub(super) fn lanes<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: usize>(
+pub(super) fn lanes<
+    T: Registers,
+    R: Lanes<T>,
+    const V: usize,
+    const G: usize,
+    const L: usize,
+    const FAR: bool,
+>(
     has: Has<R>,
     (lines, count): ([&[T]; L], usize),
     x: &[T],
@@ -246,66 +262,66 @@ pub(super) fn lanes<T: Registers, R: Lanes<T>, const V: usize, const G: usize, c
     }
     let mut sums = [R::splat(has, T::ZERO); L];
     if const { L * G <= most::<R>() } && count == L {
-        sums = chains::<T, R, V, G, L>(has, lines, x, (first, round));
+        sums = chains::<T, R, V, G, L, FAR>(has, lines, x, (first, round));
     } else {
         let mut line = 0;
         while const { 2 * G <= most::<R>() } && line + 2 <= count {
             let pair = [lines[line], lines[line + 1]];
-            [sums[line], sums[line + 1]] = chains::<T, R, V, G, 2>(has, pair, x, (first, round));
+            [sums[line], sums[line + 1]] = chains::<T, R, V, G, 2, FAR>(has, pair, x, (first, round));
             line += 2;
         }
         while line < count {
-            [sums[line]] = chains::<T, R, V, G, 1>(has, [lines[line]], x, (first, round));
+            [sums[line]] = chains::<T, R, V, G, 1, FAR>(has, [lines[line]], x, (first, round));
             line += 1;
         }
     }
-    let mut all = [T::ZERO; L];
-    for (sums, all) in sums.chunks_exact_mut(V).zip(all.chunks_exact_mut(V)) {
+    let (mut all, mut first) = ([T::ZERO; L], 0);
+    while first < L {
         // Lanes of each 16 bytes are the farthest from each other: the sums of all lines side by side.
         let mut step = V / 2;
         while step > 0 {
             for line in 0..step {
-                let (even, odd) = sums[2 * line].halves(sums[2 * line + 1]);
-                sums[line] = even.plus(odd);
+                let (even, odd) = sums[first + 2 * line].halves(sums[first + 2 * line + 1]);
+                sums[first + line] = even.plus(odd);
             }
             step /= 2;
         }
-        all.copy_from_slice(&folded::<T, R, V>(sums[0]));
+        let some = folded::<T, R, V>(sums[first]);
+        for line in 0..V {
+            all[first + line] = some[line];
+        }
+        first += V;
     }
     all
 }
 
 /// The chains of some lines' lanes, added at halved distances down to those of a register.
 #[inline(always)]
-fn chains<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: usize>(
+fn chains<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: usize, const FAR: bool>(
     has: Has<R>,
     lines: [&[T]; L],
     x: &[T],
     (first, round): (usize, usize),
 ) -> [R; L] {
-    let len = lines[0].len();
-    let mut sums = [[R::splat(has, T::ZERO); G]; L];
-    let rounds = (first..len).step_by(round);
-    for (at, x) in rounds.zip(x.chunks_exact(G * V * R::LEN)) {
-        let is_whole = at + G * V * R::LEN <= len;
-        for group in 0..G {
-            let from = at + group * V * R::LEN;
-            let mut factors = [R::splat(has, T::ZERO); V];
-            for j in 0..V {
-                factors[j] = R::load(has, &x[(group * V + j) * R::LEN..]);
-            }
+    let (len, part) = (lines[0].len(), G * V * R::LEN);
+    let lines = Beside::new(lines, len);
+    let (mut sums, mut at, mut rounds) = ([[R::splat(has, T::ZERO); G]; L], first, x.chunks_exact(part));
+    // Whole rounds by themselves: only so few instructions are unrolled early enough for sums to be in registers.
+    while at + part <= len {
+        let Some(x) = rounds.next() else { break };
+        if const { FAR } {
+            let far = lines.some(at, part);
             for line in 0..L {
-                let columns = if is_whole {
-                    let part = &lines[line][from..][..V * R::LEN];
-                    turned(whole::<T, R, V>(has, part))
-                } else {
-                    turned(some::<T, R, V>(has, lines[line], from))
-                };
-                for j in 0..V {
-                    sums[line][group] = columns[j].mul_add(factors[j], sums[line][group]);
-                }
+                prefetch_l2(far[line], AHEAD, part * size_of::<T>());
             }
         }
+        add_round::<T, R, V, G, L, true>(has, lines.some(at, part), x, &mut sums);
+        at += round;
+    }
+    if at < len
+        && let Some(x) = rounds.next()
+    {
+        add_round::<T, R, V, G, L, false>(has, lines.some(at, len - at), x, &mut sums);
     }
     let mut ends = [R::splat(has, T::ZERO); L];
     for line in 0..L {
@@ -319,6 +335,35 @@ fn chains<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: us
         ends[line] = sums[line][0];
     }
     ends
+}
+
+/// Adds a round of some lines, which may be less than `WHOLE`, to their chains.
+#[inline(always)]
+fn add_round<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: usize, const WHOLE: bool>(
+    has: Has<R>,
+    lines: [&[T]; L],
+    x: &[T],
+    sums: &mut [[R; G]; L],
+) {
+    for group in 0..G {
+        let from = group * V * R::LEN;
+        let mut factors = [R::splat(has, T::ZERO); V];
+        for j in 0..V {
+            factors[j] = R::load(has, &x[(group * V + j) * R::LEN..]);
+        }
+        for line in 0..L {
+            let columns = if const { WHOLE } {
+                turned(whole::<T, R, V>(has, &lines[line][from..][..V * R::LEN]))
+            } else if from < lines[line].len() {
+                turned(some::<T, R, V>(has, lines[line], from))
+            } else {
+                continue;
+            };
+            for j in 0..V {
+                sums[line][group] = columns[j].mul_add(factors[j], sums[line][group]);
+            }
+        }
+    }
 }
 
 /// The sums of `V` lines, whose lanes are side by side in `G` registers.
