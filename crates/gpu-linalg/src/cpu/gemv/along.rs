@@ -9,7 +9,7 @@
 use gpu_core::vectors::prefetch_l2;
 
 use super::Along;
-use crate::cpu::lanes::{Beside, Has, Lanes, Registers};
+use crate::cpu::lanes::{Beside, Block, Has, Lanes, Registers};
 use crate::cpu::launch::ByRegisters;
 use crate::launch::RealElement;
 
@@ -178,29 +178,21 @@ impl<T: RealElement, const V: usize> Rows<'_, T, V> {
             let of_piece;
             (of_piece, sums) = sums.split_at_mut(some);
             first += some;
-            let mut start = layout.index(row, columns.start);
+            let start = layout.index(row, columns.start);
+            let lines = Block::new(&a[start..], leading, some, columns.len());
             if const { BESIDE } {
-                for sums in of_piece.chunks_mut(V) {
-                    let lines = some_rows(a, (start, leading, columns.len()), sums.len());
-                    sums.copy_from_slice(&beside::<T, R, V, G>(has, lines, x)[..sums.len()]);
-                    start += V * leading;
+                let (many, few) = of_piece.as_chunks_mut::<V>();
+                for (number, sums) in many.iter_mut().enumerate() {
+                    *sums = beside::<T, R, V, G>(has, some_lines(lines, number * V, V), x);
+                }
+                if !few.is_empty() {
+                    let lines = some_lines(lines, many.len() * V, few.len());
+                    few.copy_from_slice(&beside::<T, R, V, G>(has, lines, x)[..few.len()]);
                 }
             } else if const { FAR } {
-                for sums in of_piece.chunks_mut(BLOCK) {
-                    let lines = some_rows(a, (start, leading, columns.len()), sums.len());
-                    let (lines, round) = ((lines, sums.len()), (0, G * V * R::LEN));
-                    let block = lanes::<T, R, V, G, BLOCK, true>(has, lines, x, round);
-                    sums.copy_from_slice(&block[..sums.len()]);
-                    start += BLOCK * leading;
-                }
+                several::<T, R, V, G, BLOCK, true>(has, lines, x, of_piece);
             } else {
-                for sums in of_piece.chunks_mut(V) {
-                    let lines = some_rows(a, (start, leading, columns.len()), sums.len());
-                    let (lines, round) = ((lines, sums.len()), (0, G * V * R::LEN));
-                    let block = lanes::<T, R, V, G, V, false>(has, lines, x, round);
-                    sums.copy_from_slice(&block[..sums.len()]);
-                    start += V * leading;
-                }
+                several::<T, R, V, G, V, false>(has, lines, x, of_piece);
             }
         }
     }
@@ -225,19 +217,36 @@ impl<T: RealElement, const V: usize> Rows<'_, T, V> {
     }
 }
 
-/// The first elements, as many as is said last, of `L` rows from `start` on, of which `count` are there: in place of
-/// others is the last one.
+/// The sums of lines that fill registers by themselves, `L` at a time.
 #[inline(always)]
-fn some_rows<T, const L: usize>(
-    a: &[T],
-    (start, leading, len): (usize, usize, usize),
-    count: usize,
-) -> [&[T]; L] {
-    let mut lines: [&[T]; L] = [&[]; L];
-    for (place, line) in lines.iter_mut().enumerate() {
-        *line = &a[start + place.min(count - 1) * leading..][..len];
+fn several<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: usize, const FAR: bool>(
+    has: Has<R>,
+    lines: Block<'_, T>,
+    x: &[T],
+    sums: &mut [T],
+) {
+    let round = (0, G * V * R::LEN);
+    let (many, few) = sums.as_chunks_mut::<L>();
+    for (number, sums) in many.iter_mut().enumerate() {
+        let lines = some_lines(lines, number * L, L);
+        *sums = lanes::<T, R, V, G, L, FAR>(has, (lines, L), x, round);
     }
-    lines
+    if !few.is_empty() {
+        let lines = some_lines(lines, many.len() * L, few.len());
+        let sums = lanes::<T, R, V, G, L, FAR>(has, (lines, few.len()), x, round);
+        few.copy_from_slice(&sums[..few.len()]);
+    }
+}
+
+/// `L` lines from `first` on, of which `count` are there: in place of others is the last one.
+#[inline(always)]
+fn some_lines<T: Copy, const L: usize>(lines: Block<'_, T>, first: usize, count: usize) -> [&[T]; L] {
+    let part = lines.part(first, count);
+    let mut some: [&[T]; L] = [&[]; L];
+    for line in 0..L {
+        some[line] = part.rest(line.min(count - 1), 0);
+    }
+    some
 }
 
 /// The sums of the first `count` of `L` lines, a multiple of `V`, of which a round begins at `first`, and the next one
@@ -373,23 +382,18 @@ fn beside<T: Registers, R: Lanes<T>, const V: usize, const G: usize>(
     lines: [&[T]; V],
     x: &[T],
 ) -> [T; V] {
-    let len = lines[0].len();
-    let mut sums = [R::splat(has, T::ZERO); G];
-    let rounds = (0..len).step_by(G * R::LEN);
-    for (at, x) in rounds.zip(x.chunks_exact(G * V * R::LEN)) {
-        for group in 0..G {
-            let from = at + group * R::LEN;
-            let mut parts = [R::splat(has, T::ZERO); V];
-            for line in 0..V {
-                let rest = &lines[line][from.min(len)..];
-                parts[line] = if rest.len() >= R::LEN { R::load(has, rest) } else { R::load_some(has, rest) };
-            }
-            let columns = turned(parts);
-            for j in 0..V {
-                let factor = R::load(has, &x[(group * V + j) * R::LEN..]);
-                sums[group] = columns[j].mul_add(factor, sums[group]);
-            }
-        }
+    let (len, part) = (lines[0].len(), G * R::LEN);
+    let lines = Beside::new(lines, len);
+    let (mut sums, mut at, mut rounds) = ([R::splat(has, T::ZERO); G], 0, x.chunks_exact(V * part));
+    while at + part <= len {
+        let Some(x) = rounds.next() else { break };
+        add_beside::<T, R, V, G, true>(has, lines.some(at, part), x, &mut sums);
+        at += part;
+    }
+    if at < len
+        && let Some(x) = rounds.next()
+    {
+        add_beside::<T, R, V, G, false>(has, lines.some(at, len - at), x, &mut sums);
     }
     let mut distance = G / 2;
     while distance > 0 {
@@ -399,6 +403,32 @@ fn beside<T: Registers, R: Lanes<T>, const V: usize, const G: usize>(
         distance /= 2;
     }
     folded(sums[0])
+}
+
+/// Adds a round of `V` lines side by side, which may be less than `WHOLE`, to their chains.
+#[inline(always)]
+fn add_beside<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const WHOLE: bool>(
+    has: Has<R>,
+    lines: [&[T]; V],
+    x: &[T],
+    sums: &mut [R; G],
+) {
+    for group in 0..G {
+        let mut parts = [R::splat(has, T::ZERO); V];
+        for line in 0..V {
+            let from = group * R::LEN;
+            parts[line] = if const { WHOLE } {
+                R::load(has, &lines[line][from..])
+            } else {
+                R::load_some(has, &lines[line][from.min(lines[line].len())..])
+            };
+        }
+        let columns = turned(parts);
+        for j in 0..V {
+            let factor = R::load(has, &x[(group * V + j) * R::LEN..]);
+            sums[group] = columns[j].mul_add(factor, sums[group]);
+        }
+    }
 }
 
 /// What each 16 bytes of a register are added to at halved distances.
