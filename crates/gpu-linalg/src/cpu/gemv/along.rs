@@ -9,6 +9,8 @@
 use gpu_core::vectors::prefetch_l2;
 
 use super::Along;
+use super::aligned::Aligned;
+use super::single::single;
 use crate::cpu::lanes::{Beside, Block, Has, Lanes, Registers};
 use crate::cpu::launch::ByRegisters;
 use crate::launch::RealElement;
@@ -20,6 +22,8 @@ pub(super) const BLOCK: usize = 4;
 const FAR_BYTES: usize = 12 << 20;
 /// Bytes that are asked for ahead in each line of a far matrix.
 const AHEAD: isize = 2048;
+/// Elements of lines of which the compiler makes vectors, at most.
+const SHORT: usize = 4;
 /// Elements of a widest register, at most.
 const MOST_LANES: usize = 16;
 /// Lanes of a line, at most.
@@ -68,29 +72,29 @@ pub(super) struct Ordered<'a, T, const V: usize> {
 }
 
 impl<T: Registers, const V: usize> ByRegisters<T> for Ordered<'_, T, V> {
-    type Output = Vec<T>;
+    type Output = Aligned<T>;
 
     #[inline(always)]
-    fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, has: (Has<W>, Has<H>, Has<L>)) -> Vec<T> {
+    fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, has: (Has<W>, Has<H>, Has<L>)) -> Aligned<T> {
         let width = self.width;
         arranged::<T, W, H, L, _, V>(self, width, has)
     }
 }
 
 impl<T: Registers, const V: usize> Arranged<T, V> for Ordered<'_, T, V> {
-    type Output = Vec<T>;
+    type Output = Aligned<T>;
 
     #[inline(always)]
-    fn lanes<R: Lanes<T>, const G: usize>(self, has: Has<R>) -> Vec<T> {
-        let mut ordered = vec![T::ZERO; self.x.len().next_multiple_of(G * V * R::LEN)];
+    fn lanes<R: Lanes<T>, const G: usize>(self, has: Has<R>) -> Aligned<T> {
+        let mut ordered = Aligned::new(T::ZERO, self.x.len().next_multiple_of(G * V * R::LEN));
         order_lanes::<T, R, V, G>(has, self.x, (0, G * V * R::LEN), &mut ordered);
         ordered
     }
 
     #[inline(always)]
-    fn beside<R: Lanes<T>, const G: usize>(self, has: Has<R>) -> Vec<T> {
+    fn beside<R: Lanes<T>, const G: usize>(self, has: Has<R>) -> Aligned<T> {
         let registers = self.x.len().next_multiple_of(G * R::LEN) / R::LEN;
-        let mut ordered = vec![T::ZERO; registers * V * R::LEN];
+        let mut ordered = Aligned::new(T::ZERO, registers * V * R::LEN);
         for (number, ordered) in ordered.chunks_exact_mut(V * R::LEN).enumerate() {
             // Every line's.
             let x = R::load_some(has, self.x.get(number * R::LEN..).unwrap_or(&[]));
@@ -129,8 +133,11 @@ impl<T: RealElement, const V: usize> ByRegisters<T> for Rows<'_, T, V> {
     type Output = ();
 
     #[inline(always)]
-    fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, has: (Has<W>, Has<H>, Has<L>)) {
+    fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(mut self, has: (Has<W>, Has<H>, Has<L>)) {
         let Along { layout, width, .. } = self.0;
+        if const { W::LEN > V } && width == 1 && layout.columns() > SHORT {
+            self.0 = single::<T, W, V>(has.0, self.0);
+        }
         match layout.columns() {
             // The compiler makes vectors of rows of these.
             columns if columns != layout.leading_dimension() => {
@@ -479,7 +486,7 @@ const fn reversed<const V: usize>(place: usize) -> usize {
 
 /// Of every 16 bytes of `V` registers the first elements, then the second ones, and so on.
 #[inline(always)]
-fn turned<T, R: Lanes<T>, const V: usize>(mut registers: [R; V]) -> [R; V] {
+pub(super) fn turned<T, R: Lanes<T>, const V: usize>(mut registers: [R; V]) -> [R; V] {
     let mut step = V / 2;
     // Every stage puts the even elements of pairs of registers before the odd ones.
     while step > 0 {

@@ -1,6 +1,7 @@
 //! Sums across lines of a few rows, which one register holds, or a few.
 
 use super::Across;
+use super::aligned::Aligned;
 use super::along::{lanes, order_lanes};
 use super::columns::{Columns, MOST_SUMS};
 use crate::cpu::lanes::{Has, Lanes};
@@ -63,7 +64,7 @@ impl<T: RealElement, const V: usize> Few<'_, T, V> {
         lines[0] = &a[columns.clone()];
         let x = &x[columns];
         let (part, round) = (G * V * R::LEN, groups * V);
-        let mut ordered = vec![T::ZERO; x.len().div_ceil(round) * part];
+        let mut ordered = Aligned::new(T::ZERO, x.len().div_ceil(round) * part);
         sums[0] = T::ZERO;
         for first in (0..round.min(x.len())).step_by(part) {
             order_lanes::<T, R, V, G>(has, x, (first, round), &mut ordered);

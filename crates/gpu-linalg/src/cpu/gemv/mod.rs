@@ -5,11 +5,13 @@
 //! The bits are those of [`reference::gemv`](crate::reference::gemv).
 
 mod across;
+mod aligned;
 mod along;
 mod cells;
 mod columns;
 mod few;
 mod narrow;
+mod single;
 
 use gpu_core::cores;
 use gpu_core::vectors::{Work, run};
@@ -18,6 +20,7 @@ use gpu_linalg_kernels::gemv::ACROSS_THREADS;
 use gpu_std::float::Float;
 use gpu_std::half::{bf16, f16};
 
+use self::aligned::Aligned;
 use super::launch::by_registers;
 use crate::error::Error;
 use crate::launch::Element;
@@ -42,7 +45,7 @@ fn group_at(place: usize, count: usize) -> usize {
 /// A type of elements, and how lines of them are added.
 pub trait Lines: Scalar {
     /// `x` in the order in which [`Self::along`] takes it.
-    fn ordered(x: &[Self], width: usize) -> Vec<Self::Sum>;
+    fn ordered(x: &[Self], width: usize) -> Aligned<Self::Sum>;
 
     /// Some of the sums along lines.
     fn along(part: Along<'_, Self>);
@@ -87,7 +90,7 @@ pub struct Across<'a, T: Scalar> {
 macro_rules! registers {
     ($($T:ty, $V:literal;)*) => { $(
         impl Lines for $T {
-            fn ordered(x: &[Self], width: usize) -> Vec<Self> {
+            fn ordered(x: &[Self], width: usize) -> Aligned<Self> {
                 by_registers(along::Ordered::<$T, $V> { x, width })
             }
 
@@ -111,7 +114,7 @@ registers! { f32, 4; f64, 2; }
 macro_rules! narrow {
     ($($T:ty)*) => { $(
         impl Lines for $T {
-            fn ordered(x: &[Self], width: usize) -> Vec<f32> {
+            fn ordered(x: &[Self], width: usize) -> Aligned<f32> {
                 narrow::rounds(x, width)
             }
 

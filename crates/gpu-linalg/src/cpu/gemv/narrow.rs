@@ -5,6 +5,7 @@ use gpu_linalg_kernels::Scalar;
 use gpu_std::float::Float;
 
 use super::Along;
+use super::aligned::Aligned;
 
 /// Elements of 16 bytes.
 const V: usize = 8;
@@ -13,8 +14,8 @@ const PREFETCH: isize = 6144;
 
 /// `x` in rounds of `V` elements for each of `width` lanes: of each round the lanes' first elements, then their second
 /// ones. The last round is filled up with zeros.
-pub(super) fn rounds<T: Scalar>(x: &[T], width: usize) -> Vec<T::Sum> {
-    let mut all = vec![T::Sum::ZERO; x.len().next_multiple_of(width * V)];
+pub(super) fn rounds<T: Scalar>(x: &[T], width: usize) -> Aligned<T::Sum> {
+    let mut all = Aligned::new(T::Sum::ZERO, x.len().next_multiple_of(width * V));
     for (round, all) in x.chunks(width * V).zip(all.chunks_mut(width * V)) {
         for (at, x) in round.iter().enumerate() {
             all[at % V * width + at / V] = x.widen();
