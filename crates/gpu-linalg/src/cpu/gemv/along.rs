@@ -10,6 +10,7 @@ use gpu_core::vectors::prefetch_l2;
 
 use super::Along;
 use super::aligned::Aligned;
+use super::beside::short_lines;
 use super::single::single;
 use crate::cpu::lanes::{Beside, Block, Has, Lanes, Registers};
 use crate::cpu::launch::ByRegisters;
@@ -188,14 +189,7 @@ impl<T: RealElement, const V: usize> Rows<'_, T, V> {
             let start = layout.index(row, columns.start);
             let lines = Block::new(&a[start..], leading, some, columns.len());
             if const { BESIDE } {
-                let (many, few) = of_piece.as_chunks_mut::<V>();
-                for (number, sums) in many.iter_mut().enumerate() {
-                    *sums = beside::<T, R, V, G>(has, some_lines(lines, number * V, V), x);
-                }
-                if !few.is_empty() {
-                    let lines = some_lines(lines, many.len() * V, few.len());
-                    few.copy_from_slice(&beside::<T, R, V, G>(has, lines, x)[..few.len()]);
-                }
+                short_lines::<T, R, V, G>(has, lines, x, of_piece);
             } else if const { FAR } {
                 several::<T, R, V, G, BLOCK, true>(has, lines, x, of_piece);
             } else {
@@ -247,7 +241,11 @@ fn several<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: u
 
 /// `L` lines from `first` on, of which `count` are there: in place of others is the last one.
 #[inline(always)]
-fn some_lines<T: Copy, const L: usize>(lines: Block<'_, T>, first: usize, count: usize) -> [&[T]; L] {
+pub(super) fn some_lines<T: Copy, const L: usize>(
+    lines: Block<'_, T>,
+    first: usize,
+    count: usize,
+) -> [&[T]; L] {
     let part = lines.part(first, count);
     let mut some: [&[T]; L] = [&[]; L];
     for line in 0..L {
@@ -382,65 +380,9 @@ fn add_round<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L:
     }
 }
 
-/// The sums of `V` lines, whose lanes are side by side in `G` registers.
-#[inline(always)]
-fn beside<T: Registers, R: Lanes<T>, const V: usize, const G: usize>(
-    has: Has<R>,
-    lines: [&[T]; V],
-    x: &[T],
-) -> [T; V] {
-    let (len, part) = (lines[0].len(), G * R::LEN);
-    let lines = Beside::new(lines, len);
-    let (mut sums, mut at, mut rounds) = ([R::splat(has, T::ZERO); G], 0, x.chunks_exact(V * part));
-    while at + part <= len {
-        let Some(x) = rounds.next() else { break };
-        add_beside::<T, R, V, G, true>(has, lines.some(at, part), x, &mut sums);
-        at += part;
-    }
-    if at < len
-        && let Some(x) = rounds.next()
-    {
-        add_beside::<T, R, V, G, false>(has, lines.some(at, len - at), x, &mut sums);
-    }
-    let mut distance = G / 2;
-    while distance > 0 {
-        for group in 0..distance {
-            sums[group] = sums[group].plus(sums[group + distance]);
-        }
-        distance /= 2;
-    }
-    folded(sums[0])
-}
-
-/// Adds a round of `V` lines side by side, which may be less than `WHOLE`, to their chains.
-#[inline(always)]
-fn add_beside<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const WHOLE: bool>(
-    has: Has<R>,
-    lines: [&[T]; V],
-    x: &[T],
-    sums: &mut [R; G],
-) {
-    for group in 0..G {
-        let mut parts = [R::splat(has, T::ZERO); V];
-        for line in 0..V {
-            let from = group * R::LEN;
-            parts[line] = if const { WHOLE } {
-                R::load(has, &lines[line][from..])
-            } else {
-                R::load_some(has, &lines[line][from.min(lines[line].len())..])
-            };
-        }
-        let columns = turned(parts);
-        for j in 0..V {
-            let factor = R::load(has, &x[(group * V + j) * R::LEN..]);
-            sums[group] = columns[j].mul_add(factor, sums[group]);
-        }
-    }
-}
-
 /// What each 16 bytes of a register are added to at halved distances.
 #[inline(always)]
-fn folded<T: Registers, R: Lanes<T>, const V: usize>(sums: R) -> [T; V] {
+pub(super) fn folded<T: Registers, R: Lanes<T>, const V: usize>(sums: R) -> [T; V] {
     let mut all = [T::ZERO; MOST_LANES];
     sums.store(&mut all);
     let (all, _) = all.as_chunks_mut::<V>();

@@ -7,6 +7,7 @@
 mod across;
 mod aligned;
 mod along;
+mod beside;
 mod cells;
 mod columns;
 mod few;
