@@ -5,8 +5,7 @@
 //! the code of a program that reduces by all operators.
 
 use std::mem::MaybeUninit;
-
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many cores share the work.
 pub fn count() -> usize {
@@ -25,11 +24,27 @@ pub fn count() -> usize {
 /// assert_eq!(sum.into_inner(), 10);
 /// ```
 pub fn each(count: usize, at_least: usize, work: &(dyn Fn(usize) + Sync)) {
-    // To hand work to one other thread and to wait for it takes some 10 µs.
-    if count <= at_least.max(1) || self::count() == 1 {
+    let at_least = at_least.max(1);
+    let threads = self::count().min(count.div_ceil(at_least));
+    if threads <= 1 {
         return (0..count).for_each(work);
     }
-    (0..count).into_par_iter().with_min_len(at_least).for_each(work);
+    // The caller begins at once, and while another thread still wakes up, for some 10 µs, it does that one's part too.
+    // To hand over all of it and wait for it took two such times.
+    let next = AtomicUsize::new(0);
+    let some = || {
+        loop {
+            let first = next.fetch_add(at_least, Ordering::Relaxed);
+            if first >= count {
+                break;
+            }
+            (first..count.min(first + at_least)).for_each(work);
+        }
+    };
+    rayon::in_place_scope(|scope| {
+        (1..threads).for_each(|_| scope.spawn(|_| some()));
+        some();
+    });
 }
 
 /// Calls `work` as many times, each on a core of its own where there are so many.

@@ -176,7 +176,7 @@ pub fn gemv<T: Element>(
         if is_serial {
             sums.chunks_mut(rows).enumerate().for_each(|(number, sums)| part(number, 0, sums));
         } else {
-            let task = if rows <= few::MOST { rows } else { rows.div_ceil(2 * threads).next_multiple_of(64) };
+            let task = if rows <= few::MOST { rows } else { rows.div_ceil(threads).next_multiple_of(64) };
             cores::chunks(&mut sums, rows, 1, |number, sums| {
                 cores::chunks(sums, task, 1, |at, sums| part(number, at * task, sums));
             });
