@@ -1,9 +1,10 @@
 //! Sums across lines: the results are side by side, in strips whose sums a near cache holds.
 
-use gpu_core::vectors::Work;
+use gpu_core::vectors::{Work, prefetch_l2};
 use gpu_linalg_kernels::Scalar;
 use gpu_std::float::Float;
 
+use super::along::{AHEAD, FAR_BYTES};
 use super::cells::{Cells, InRegisters, InVectors};
 use super::{Across, group_at};
 use crate::cpu::lanes::{Beside, Block, Has, Lanes};
@@ -39,7 +40,7 @@ impl<T: Scalar, const V: usize> Work for Strips<'_, T, V> {
 
     #[inline(always)]
     fn run(self) {
-        self.with(InVectors::<BLOCK>);
+        self.with::<_, false>(InVectors::<BLOCK>);
     }
 }
 
@@ -48,13 +49,17 @@ impl<T: RealElement, const V: usize> ByRegisters<T> for Strips<'_, T, V> {
 
     #[inline(always)]
     fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, (wide, _, _): (Has<W>, Has<H>, Has<L>)) {
-        self.with(InRegisters::<W, SIDE>(wide));
+        if size_of_val(self.0.a) > FAR_BYTES {
+            self.with::<_, true>(InRegisters::<W, SIDE>(wide));
+        } else {
+            self.with::<_, false>(InRegisters::<W, SIDE>(wide));
+        }
     }
 }
 
 impl<T: Scalar, const V: usize> Strips<'_, T, V> {
     #[inline(always)]
-    fn with<C: Cells<T>>(self, cells: C) {
+    fn with<C: Cells<T>, const FAR: bool>(self, cells: C) {
         let Across { a, layout, x, columns, groups, of_warp, first, sums } = self.0;
         let most = STRIP_BYTES / size_of::<T::Sum>();
         let room = most.min(sums.len()).next_multiple_of(ROOM);
@@ -68,7 +73,7 @@ impl<T: Scalar, const V: usize> Strips<'_, T, V> {
                 Block::new(&a[layout.index(first, columns.start)..], layout.leading_dimension(), count, len);
             let (rounds, behind) = (count / V / groups, count / V % groups);
             let x = &x[columns.clone()];
-            let strip = Strip::<T, C, V> { lines, x, groups, of_warp, rounds, behind, len, room, cells };
+            let strip = Strip::<T, C, V, FAR> { lines, x, groups, of_warp, rounds, behind, len, room, cells };
             if of_warp == 1 {
                 strip.chains(&mut memory);
                 let (sums, groups) = memory.split_at_mut(room);
@@ -83,8 +88,8 @@ impl<T: Scalar, const V: usize> Strips<'_, T, V> {
     }
 }
 
-/// Some rows.
-struct Strip<'a, T: Scalar, C, const V: usize> {
+/// Some rows, of a matrix that may be `FAR`.
+struct Strip<'a, T: Scalar, C, const V: usize, const FAR: bool> {
     /// The piece's columns, and their factors.
     lines: Block<'a, T>,
     x: &'a [T],
@@ -111,7 +116,7 @@ struct Node {
     added: usize,
 }
 
-impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
+impl<T: Scalar, C: Cells<T>, const V: usize, const FAR: bool> Strip<'_, T, C, V, FAR> {
     /// The sum of all groups that have lines, the first strip of `memory`.
     ///
     /// Of a warp those are added whose distance is half of it, and so on; the sums of left ones of two wait for the
@@ -347,7 +352,7 @@ impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
         let mut at = 0;
         let (many, few) = sums.split_at_mut(self.len / C::LEN * C::LEN);
         for sums in many.chunks_exact_mut(C::LEN) {
-            some(self.cells, of, &others, (at, C::LEN), sums);
+            some::<_, _, L, N, FAR>(self.cells, of, &others, (at, C::LEN), sums);
             at += C::LEN;
         }
         let cells = self.cells.rest();
@@ -355,7 +360,7 @@ impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
             if at >= self.len {
                 break;
             }
-            some(cells, of, &others, (at, C::Rest::LEN.min(self.len - at)), sums);
+            some::<_, _, L, N, FAR>(cells, of, &others, (at, C::Rest::LEN.min(self.len - at)), sums);
             at += C::Rest::LEN;
         }
     }
@@ -372,7 +377,7 @@ struct Others<'a, S> {
 
 /// [`Strip::pass`] of `count` results from `at` on, which are the first of `sums`.
 #[inline(always)]
-fn some<T: Scalar, C: Cells<T>, const L: usize, const N: usize>(
+fn some<T: Scalar, C: Cells<T>, const L: usize, const N: usize, const FAR: bool>(
     cells: C,
     of: &[Lines<'_, T, L>; N],
     others: &Others<'_, T::Sum>,
@@ -391,6 +396,11 @@ fn some<T: Scalar, C: Cells<T>, const L: usize, const N: usize>(
             cells.read(&behind[(added - 1) * room + at..])
         };
         let (lines, factors) = (of[leaf].0.some(at, count), &of[leaf].1);
+        if const { FAR } {
+            for line in lines {
+                prefetch_l2(line, AHEAD, C::LEN * size_of::<T>());
+            }
+        }
         for j in 0..L {
             cells.add(lines[j], factors[j], &mut node);
         }

@@ -20,9 +20,9 @@ use crate::launch::RealElement;
 pub(super) const BLOCK: usize = 4;
 /// Bytes of a matrix that comes from memory: four lines at a time come sooner from there than two, and later from a
 /// cache, 512² `f64` in 36 µs instead of 31.
-const FAR_BYTES: usize = 12 << 20;
+pub(super) const FAR_BYTES: usize = 12 << 20;
 /// Bytes that are asked for ahead in each line of a far matrix.
-const AHEAD: isize = 2048;
+pub(super) const AHEAD: isize = 2048;
 /// Elements of lines of which the compiler makes vectors, at most.
 const SHORT: usize = 4;
 /// Elements of a widest register, at most.
