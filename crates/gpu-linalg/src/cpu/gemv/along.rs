@@ -248,8 +248,8 @@ pub(super) fn some_lines<T: Copy, const L: usize>(
 ) -> [&[T]; L] {
     let part = lines.part(first, count);
     let mut some: [&[T]; L] = [&[]; L];
-    for line in 0..L {
-        some[line] = part.rest(line.min(count - 1), 0);
+    for (line, some) in some.iter_mut().enumerate() {
+        *some = part.rest(line.min(count - 1), 0);
     }
     some
 }
@@ -300,10 +300,7 @@ pub(super) fn lanes<
             }
             step /= 2;
         }
-        let some = folded::<T, R, V>(sums[first]);
-        for line in 0..V {
-            all[first + line] = some[line];
-        }
+        all[first..][..V].copy_from_slice(&folded::<T, R, V>(sums[first]));
         first += V;
     }
     all
@@ -324,9 +321,8 @@ fn chains<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: us
     while at + part <= len {
         let Some(x) = rounds.next() else { break };
         if const { FAR } {
-            let far = lines.some(at, part);
-            for line in 0..L {
-                prefetch_l2(far[line], AHEAD, part * size_of::<T>());
+            for line in lines.some(at, part) {
+                prefetch_l2(line, AHEAD, part * size_of::<T>());
             }
         }
         add_round::<T, R, V, G, L, true>(has, lines.some(at, part), x, &mut sums);

@@ -83,9 +83,9 @@ impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns
             let (mut size, mut distance) = (1, of_warp / 2);
             while size < G {
                 // The bits of places, from the last to the first, are those of groups from the first to the last.
-                for leaf in 0..G {
+                for (leaf, group) in groups.iter_mut().enumerate() {
                     if leaf & size != 0 {
-                        groups[leaf] += distance;
+                        *group += distance;
                     }
                 }
                 (size, distance) = (2 * size, distance / 2);
@@ -95,8 +95,9 @@ impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns
             while size > 1 {
                 size /= 2;
                 for node in 0..size {
+                    let [left, right] = [nodes[2 * node], nodes[2 * node + 1]];
                     for part in 0..N {
-                        nodes[node][part] = nodes[2 * node][part].plus(nodes[2 * node + 1][part]);
+                        nodes[node][part] = left[part].plus(right[part]);
                     }
                 }
             }
@@ -201,8 +202,8 @@ fn one<T: RealElement, R: Lanes<T>, const N: usize, const V: usize>(
 ) {
     // Once for all lines.
     assert!(lines.len() >= N * R::LEN, "registers hold what is read of a line");
-    for j in 0..V {
-        let (line, factor) = (lines.rest(j, 0), R::splat(has, x[j]));
+    for (j, &factor) in x[..V].iter().enumerate() {
+        let (line, factor) = (lines.rest(j, 0), R::splat(has, factor));
         for part in 0..N {
             chain[part] = R::load(has, &line[part * R::LEN..]).mul_add(factor, chain[part]);
         }
@@ -220,13 +221,13 @@ fn several<T: RealElement, R: Lanes<T>, const V: usize, const C: usize>(
     // Once for all lines.
     assert!(lines.len() >= C * V, "registers hold what is read of a line");
     let mut pieces = [x; 4];
-    for at in 0..R::LEN / V {
-        pieces[at] = &x[at / C * V..];
+    for (at, piece) in pieces[..R::LEN / V].iter_mut().enumerate() {
+        *piece = &x[at / C * V..];
     }
     let factors = R::load_pieces(has, pieces);
     for j in 0..V {
-        for at in 0..R::LEN / V {
-            pieces[at] = lines.rest(at / C * V + j, at % C * V);
+        for (at, piece) in pieces[..R::LEN / V].iter_mut().enumerate() {
+            *piece = lines.rest(at / C * V + j, at % C * V);
         }
         *chain = R::load_pieces(has, pieces).mul_add(factors.every(j), *chain);
     }

@@ -309,6 +309,21 @@ mod tests {
         check::<f64>(|value| f64::from(value) / 3.0);
     }
 
+    /// Of which lines are asked for ahead.
+    #[test]
+    fn matrices_from_memory_have_the_references_bits() {
+        // Threads have the widest registers each of their own.
+        let thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        thread.install(|| {
+            for (widest, rows) in [(usize::MAX, 1750), (32, 3600), (16, 1801)] {
+                crate::cpu::launch::tests::WIDEST.set(widest);
+                let columns = along::FAR_BYTES / 4 / rows + 1;
+                check::<f32>(&[(rows, columns)], |value| value, [0.5, -1.5]);
+                check::<f64>(&[(rows, columns / 2 + 1)], |value| f64::from(value) / 3.0, [0.5, -1.5]);
+            }
+        });
+    }
+
     #[test]
     fn the_bits_are_the_references() {
         check::<f32>(&SHAPES, |value| value, [0.5, -1.5]);

@@ -43,12 +43,12 @@ fn add<T: RealElement, R: Lanes<T>, const V: usize>(
     chain: &mut R,
 ) {
     let mut parts = [R::splat(has, T::ZERO); V];
-    for line in 0..V {
+    for (line, part) in parts.iter_mut().enumerate() {
         let mut pieces: [&[T]; 4] = [&[]; 4];
-        for piece in 0..R::LEN / V {
-            pieces[piece] = &lines.rest(piece * V + line, start)[..V];
+        for (block, piece) in pieces[..R::LEN / V].iter_mut().enumerate() {
+            *piece = &lines.rest(block * V + line, start)[..V];
         }
-        parts[line] = R::load_pieces(has, pieces);
+        *part = R::load_pieces(has, pieces);
     }
     let columns = turned(parts);
     for j in 0..V {
