@@ -12,6 +12,7 @@ use crate::launch::RealElement;
 pub(super) const MOST: usize = 64;
 /// Groups of a warp where one row's elements follow each other.
 const GROUPS: usize = 32;
+
 /// [`Across`] of rows that are few. `V` elements are 16 bytes.
 pub(super) struct Few<'a, T: RealElement, const V: usize>(pub(super) Across<'a, T>);
 
