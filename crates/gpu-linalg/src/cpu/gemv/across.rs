@@ -4,7 +4,7 @@ use gpu_core::vectors::{Work, prefetch_l2};
 use gpu_linalg_kernels::Scalar;
 use gpu_std::float::Float;
 
-use super::along::{AHEAD, FAR_BYTES};
+use super::along::{AHEAD, is_far};
 use super::cells::{Cells, InRegisters, InVectors};
 use super::{Across, group_at};
 use crate::cpu::lanes::{Beside, Block, Has, Lanes};
@@ -49,7 +49,7 @@ impl<T: RealElement, const V: usize> ByRegisters<T> for Strips<'_, T, V> {
 
     #[inline(always)]
     fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, (wide, _, _): (Has<W>, Has<H>, Has<L>)) {
-        if size_of_val(self.0.a) > FAR_BYTES {
+        if is_far(self.0.a) {
             self.with::<_, true>(InRegisters::<W, SIDE>(wide));
         } else {
             self.with::<_, false>(InRegisters::<W, SIDE>(wide));

@@ -26,9 +26,14 @@ pub(super) const AHEAD: isize = 2048;
 /// Elements of lines of which the compiler makes vectors, at most.
 const SHORT: usize = 4;
 /// Elements of a widest register, at most.
-const MOST_LANES: usize = 16;
+pub(super) const MOST_LANES: usize = 16;
 /// Lanes of a line, at most.
 const MOST_WIDTH: usize = 32;
+
+/// Whether a matrix comes from memory.
+pub(super) fn is_far<T>(a: &[T]) -> bool {
+    size_of_val(a) > FAR_BYTES
+}
 
 /// What is done with lanes in registers of either arrangement. `V` elements are 16 bytes.
 trait Arranged<T, const V: usize>: Sized {
@@ -158,7 +163,7 @@ impl<T: RealElement, const V: usize> Arranged<T, V> for Rows<'_, T, V> {
 
     #[inline(always)]
     fn lanes<R: Lanes<T>, const G: usize>(self, has: Has<R>) {
-        if size_of_val(self.0.a) > FAR_BYTES {
+        if is_far(self.0.a) {
             self.blocks::<R, G, false, true>(has);
         } else {
             self.blocks::<R, G, false, false>(has);
@@ -335,16 +340,22 @@ fn chains<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: us
     }
     let mut ends = [R::splat(has, T::ZERO); L];
     for line in 0..L {
-        let mut distance = G / 2;
-        while distance > 0 {
-            for group in 0..distance {
-                sums[line][group] = sums[line][group].plus(sums[line][group + distance]);
-            }
-            distance /= 2;
-        }
-        ends[line] = sums[line][0];
+        ends[line] = halved(sums[line]);
     }
     ends
+}
+
+/// Registers added at halved distances.
+#[inline(always)]
+pub(super) fn halved<T, R: Lanes<T>, const G: usize>(mut sums: [R; G]) -> R {
+    let mut distance = G / 2;
+    while distance > 0 {
+        for group in 0..distance {
+            sums[group] = sums[group].plus(sums[group + distance]);
+        }
+        distance /= 2;
+    }
+    sums[0]
 }
 
 /// Adds a round of some lines, which may be less than `WHOLE`, to their chains.

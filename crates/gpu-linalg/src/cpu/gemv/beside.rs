@@ -1,6 +1,6 @@
 //! Sums along lines so short that registers hold several side by side.
 
-use super::along::{folded, some_lines, turned};
+use super::along::{folded, halved, some_lines, turned};
 use crate::cpu::lanes::{Beside, Block, Has, Lanes, Registers};
 
 /// The sums of lines, of which `G` registers hold an element of each lane of `V`.
@@ -55,14 +55,7 @@ fn blocks<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const B: us
     }
     let mut all = [[T::ZERO; V]; B];
     for block in 0..B {
-        let mut distance = G / 2;
-        while distance > 0 {
-            for group in 0..distance {
-                sums[block][group] = sums[block][group].plus(sums[block][group + distance]);
-            }
-            distance /= 2;
-        }
-        all[block] = folded(sums[block][0]);
+        all[block] = folded(halved(sums[block]));
     }
     all
 }

@@ -1,5 +1,6 @@
 //! The sums of a warp across the columns of a few rows, which stay in registers.
 
+use super::along::MOST_LANES;
 use super::{WAITING, group_at};
 use crate::cpu::lanes::{Block, Has, Lanes};
 use crate::launch::RealElement;
@@ -8,8 +9,6 @@ use crate::launch::RealElement;
 pub(super) const MOST_SUMS: usize = 128;
 /// Registers or groups of these whose chains are side by side, as each product waits for the one before.
 const TOGETHER: usize = 4;
-/// Elements of a widest register, at most.
-const MOST_LANES: usize = 16;
 
 /// The columns of a piece, from some row on. `V` elements are 16 bytes, and a group's sums `C` of these, in a register
 /// with those of the groups behind it; or they are `N` registers.
@@ -43,6 +42,12 @@ impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns
         Self { whole: block, count: whole, a, leading, len, x, step }
     }
 
+    /// Groups whose sums a register holds, or one in several.
+    #[inline(always)]
+    fn beside<R: Lanes<T>>() -> usize {
+        (R::LEN / (C * V)).max(1)
+    }
+
     /// The sums of the groups of a warp from `first` on: the first one's and that of the one half as many behind it,
     /// and so on.
     #[inline(always)]
@@ -74,7 +79,7 @@ impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns
         has: Has<R>,
         (first, of_warp): (usize, usize),
     ) -> [R; N] {
-        let beside = (R::LEN / (C * V)).max(1);
+        let beside = Self::beside::<R>();
         let count = of_warp / beside;
         // The sums of the left ones of two halves, by how many these are: 1, 2, 4 and so on.
         let mut left = [[R::splat(has, T::ZERO); N]; WAITING];
@@ -117,7 +122,7 @@ impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns
     #[inline(always)]
     fn chains<R: Lanes<T>, const G: usize>(&self, has: Has<R>, groups: [usize; G]) -> [[R; N]; G] {
         let mut chains = [[R::splat(has, T::ZERO); N]; G];
-        let beside = (R::LEN / (C * V)).max(1);
+        let beside = Self::beside::<R>();
         let (mut last, mut done) = (0, 0);
         for group in groups {
             last = group.max(last);
@@ -150,7 +155,7 @@ impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns
     /// Adds the columns of the vectors of a register's groups.
     #[inline(always)]
     fn add<R: Lanes<T>>(&self, has: Has<R>, whole: &Block<'_, T>, column: usize, chain: &mut [R; N]) {
-        let count = (R::LEN / (C * V)).max(1) * V;
+        let count = Self::beside::<R>() * V;
         let (lines, x) = (whole.part(column, count), &self.x[column..][..count]);
         if const { C * V < R::LEN } {
             several::<T, R, V, C>(has, lines, x, &mut chain[0]);
@@ -177,7 +182,7 @@ impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns
     fn rest_of_several<R: Lanes<T>>(&self, has: Has<R>, start: usize, chain: &mut R) {
         for j in 0..V {
             let (mut line, mut factors) = ([T::ZERO; MOST_LANES], [T::ZERO; MOST_LANES]);
-            for group in 0..R::LEN / (C * V) {
+            for group in 0..Self::beside::<R>() {
                 let column = start + group * V + j;
                 if column < self.x.len() {
                     let at = group * C * V;
