@@ -25,7 +25,7 @@ struct Args {
     cpu: bool,
 
     /// Shapes of your own, lines as of `--list`, from this file; `-` for standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "cpu")]
+    #[arg(long, value_name = "FILE")]
     shapes: Option<PathBuf>,
 
     #[command(flatten)]

@@ -1,7 +1,9 @@
 //! What the CPU device runs where the [reference](crate::reference) is too slow: the same bits, sooner.
 
+mod aligned;
 #[cfg(test)]
 mod case;
+mod down;
 pub(crate) mod factor;
 mod gemm;
 mod gemv;

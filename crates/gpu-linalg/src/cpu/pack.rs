@@ -3,6 +3,7 @@
 
 use core::ops::Range;
 
+use super::aligned::Aligned;
 use super::lanes::{Registers, TURNED};
 use super::panel::DEPTH;
 use super::tile::MOST_LANES;
@@ -12,7 +13,7 @@ use crate::matrix::{Layout, Order};
 /// may have fewer, a multiple of `least`; what is beyond the last column is zero.
 #[inline(always)]
 pub(super) fn pack<T: Registers>(
-    packed: &mut Vec<T>,
+    packed: &mut Aligned<T>,
     [n, least]: [usize; 2],
     matrix: (&[T], Layout),
     ks: Range<usize>,
@@ -20,9 +21,7 @@ pub(super) fn pack<T: Registers>(
 ) {
     // Tiles are read by registers, the last one beyond its end.
     let len = columns.len().next_multiple_of(n) * ks.len() + MOST_LANES;
-    if packed.len() < len {
-        packed.resize(len, T::ZERO);
-    }
+    packed.grow(T::ZERO, len);
     let (whole, rest) = packed.split_at_mut(columns.len() / n * n * ks.len());
     let last = columns.end - columns.len() % n..columns.end;
     if whole.is_empty() {
@@ -146,9 +145,9 @@ mod tests {
             }
         }
         // What was there before does not show.
-        let mut packed = vec![f64::NAN; 7];
+        let mut packed = Aligned::new(f64::NAN, 7);
         pack(&mut packed, [n, least], (&matrix, layout), ks.clone(), columns.clone());
-        let mut values = packed.into_iter();
+        let mut values = packed.iter();
         let whole = columns.end - columns.len() % n; // of the last tile, if it has fewer
         for first in columns.clone().step_by(n) {
             let width = if first == whole { (columns.end - first).next_multiple_of(least) } else { n };
@@ -156,7 +155,7 @@ mod tests {
                 for column in first..first + width {
                     let expected = if column < columns.end { (k * 100 + column) as f64 } else { 0.0 };
                     assert_eq!(
-                        values.next(),
+                        values.next().copied(),
                         Some(expected),
                         "{order:?}, {ks:?}, {columns:?}: {k}, {column}"
                     );

@@ -4,6 +4,8 @@ use core::cell::Cell;
 use core::ops::Range;
 use std::thread::LocalKey;
 
+use super::aligned::Aligned;
+use super::down::{self, Down};
 use super::lanes::{Has, Lanes, Registers, TURNED};
 use super::pack::pack;
 use super::tile::Tile;
@@ -18,18 +20,20 @@ pub(super) const COLUMNS: usize = 2048;
 const BLOCK: usize = 256;
 
 /// Products of an element of a block, below which it is written line by line.
-const LITTLE: usize = 64;
+const LITTLE: usize = 128;
 /// Bytes that a thread keeps for its next product, at most.
 const MOST_KEPT: usize = 2 << 20;
 
 /// Memory that a task leaves to the next.
 #[derive(Debug, Default)]
 pub struct Buffers<T> {
-    a: Vec<T>,
-    b: Vec<T>,
+    a: Aligned<T>,
+    b: Aligned<T>,
+    /// B's last columns, if they are computed by themselves.
+    last: Aligned<T>,
     /// Of the part of k that is at work, and of those before it.
-    sums: Vec<T>,
-    totals: Vec<T>,
+    sums: Aligned<T>,
+    totals: Aligned<T>,
 }
 
 /// A type of which threads keep buffers from one product to the next: new ones are filled with zeros first, which
@@ -42,8 +46,8 @@ pub trait Kept: Registers {
     fn with_kept<R>(work: impl FnOnce(&mut Buffers<Self>) -> R) -> R {
         let mut buffers = Self::kept().take();
         let done = work(&mut buffers);
-        let Buffers { a, b, sums, totals } = &buffers;
-        let elements: usize = [a, b, sums, totals].map(Vec::capacity).iter().sum();
+        let Buffers { a, b, last, sums, totals } = &buffers;
+        let elements: usize = [a, b, last, sums, totals].iter().map(|of| of.len()).sum();
         if elements * size_of::<Self>() <= MOST_KEPT {
             Self::kept().set(buffers);
         }
@@ -129,25 +133,27 @@ impl<T: Registers> Panel<'_, T> {
     fn add<V: Lanes<T>, const M: usize, const N: usize>(
         &self,
         has: Has<V>,
-        Buffers { a, b, sums, totals }: &mut Buffers<T>,
+        Buffers { a, b, last, sums, totals }: &mut Buffers<T>,
         step: &Step,
         columns: Range<usize>,
         c: &mut [&mut [T]],
     ) {
         let (depth, n) = (step.ks.len(), N * V::LEN);
         let len = self.rows.len().next_multiple_of(M) * columns.len().next_multiple_of(n);
-        if !(step.begins && step.ends) && sums.len() < len {
-            sums.resize(len, T::ZERO);
+        if !(step.begins && step.ends) {
+            sums.grow(T::ZERO, len);
         }
-        if !(step.is_first && step.is_last) && totals.len() < len {
-            totals.resize(len, T::ZERO);
+        if !(step.is_first && step.is_last) {
+            totals.grow(T::ZERO, len);
         }
         // A's rows are to it what B's columns are. Without k the factors may have no elements.
         if depth > 0 {
             pack(a, [M, TURNED], (self.a.0, self.a.1.transposed()), step.ks.clone(), self.rows.clone());
         }
         let tiles = self.rows.len().div_ceil(M);
-        for block in blocks(columns.clone(), BLOCK / n * n) {
+        let few = down::columns::<T, V, M>(columns.len(), self.rows.len(), self.depth);
+        let side = columns.start..columns.end - few;
+        for block in blocks(side.clone(), BLOCK / n * n) {
             if depth > 0 {
                 pack(b, [n, V::LEN], self.b, step.ks.clone(), block.clone());
             }
@@ -168,11 +174,29 @@ impl<T: Registers> Panel<'_, T> {
                     factors: self.factors,
                     columns: first..block.end.min(first + n),
                     step,
-                    depth: self.depth,
                     c: &mut c[rows],
                 };
                 tile.compute::<V, M, N>(has);
             }
+        }
+        if few > 0 {
+            if depth > 0 {
+                pack(last, [down::MOST, TURNED], self.b, step.ks.clone(), side.end..columns.end);
+            }
+            // In what the last tiles have no registers for.
+            let memory = side.len() / n * tiles * M * n + side.len() % n * M;
+            let down = Down {
+                a,
+                b: last,
+                sums: sums.get_mut(memory..).unwrap_or_default(),
+                totals: totals.get_mut(memory..).unwrap_or_default(),
+                between: M * n,
+                factors: self.factors,
+                columns: side.end..columns.end,
+                step,
+                c,
+            };
+            down.compute::<V, M>(has);
         }
     }
 }

@@ -11,13 +11,6 @@ use crate::reference::finish;
 
 /// Elements of the widest registers, at most.
 pub(super) const MOST_LANES: usize = 16;
-/// Cycles from a multiply-add to the next one of the same chain.
-const LATENCY: usize = 4;
-/// Cycles of the end of a register's results, and of one by itself.
-const MASKED: usize = 2;
-const ALONE: usize = 3;
-/// Columns that registers may hold, at most.
-const MOST_DOWN: usize = 8;
 
 /// A tile of C, the factors of its products, and the memory that belongs to it.
 pub(super) struct Tile<'a, 'c, T> {
@@ -28,8 +21,6 @@ pub(super) struct Tile<'a, 'c, T> {
     pub(super) factors: (T, T),
     pub(super) columns: Range<usize>,
     pub(super) step: &'a Step,
-    /// Products of an element, those of other steps too.
-    pub(super) depth: usize,
     pub(super) c: &'a mut [&'c mut [T]],
 }
 
@@ -37,28 +28,9 @@ impl<T: Registers> Tile<'_, '_, T> {
     /// Computes as many rows and columns as it has, of at most `M` and `N` registers.
     #[inline(always)]
     pub(super) fn compute<V: Lanes<T>, const M: usize, const N: usize>(self, has: Has<V>) {
-        let (rows, columns) = (self.c.len().next_multiple_of(TURNED), self.columns.len());
-        let registers = columns.div_ceil(V::LEN);
-        // Cycles: with few columns there are fewer for each k where registers hold those, if there are as many chains
-        // as a multiply-add takes cycles, but then results are written one by one. It is the same whatever number of k
-        // a step has, as sums wait in memory in this arrangement.
-        let chains = columns.next_power_of_two() * M.div_ceil(V::LEN);
-        let along = self.depth * (rows * registers).max(LATENCY) + MASKED * rows * registers;
-        let down = self.depth * chains.max(LATENCY) + ALONE * rows * columns;
+        let (rows, registers) = (self.c.len().div_ceil(TURNED), self.columns.len().div_ceil(V::LEN));
         // What is beyond M and N is left out by the compiler, and before it is compiled.
-        if down < along && columns <= MOST_DOWN {
-            match columns {
-                1 if const { M <= V::LEN } => self.down::<V, 1, 1>(has, rows),
-                2 if const { M <= V::LEN } => self.down::<V, 2, 1>(has, rows),
-                3..=4 if const { M <= V::LEN } => self.down::<V, 4, 1>(has, rows),
-                _ if const { M <= V::LEN } => self.down::<V, 8, 1>(has, rows),
-                1 => self.down::<V, 1, 2>(has, rows),
-                2 => self.down::<V, 2, 2>(has, rows),
-                _ => self.down::<V, 4, 2>(has, rows),
-            }
-            return;
-        }
-        match (rows / TURNED, registers) {
+        match (rows, registers) {
             (1, 1) => self.along::<V, 4, 1>(has),
             (1, 2) => self.along::<V, 4, 2>(has),
             (1, _) if const { N == 3 } => self.along::<V, 4, 3>(has),
@@ -73,7 +45,7 @@ impl<T: Registers> Tile<'_, '_, T> {
     /// The sums of `M` rows, each in `N` registers.
     #[inline(always)]
     fn along<V: Lanes<T>, const M: usize, const N: usize>(self, has: Has<V>) {
-        let Self { a, b, sums: memory, totals, factors, columns, step, depth: _, c } = self;
+        let Self { a, b, sums: memory, totals, factors, columns, step, c } = self;
         if step.ends && step.is_last {
             // Its lines of C are far from each other, and are brought while products are added.
             for line in c.iter() {
@@ -81,7 +53,7 @@ impl<T: Registers> Tile<'_, '_, T> {
             }
         }
         let mut tile = [[V::splat(has, T::ZERO); N]; M];
-        add_products(has, (&mut tile, step, memory), (a, M), (b, N * V::LEN));
+        add_products(has, (&mut tile, step, memory), a, b);
         if !end(has, step, &mut tile, memory, totals) {
             return;
         }
@@ -101,32 +73,11 @@ impl<T: Registers> Tile<'_, '_, T> {
             }
         }
     }
-
-    /// The sums of `N` columns, each in `Q` registers, of which the last elements may be what follows in A.
-    #[inline(always)]
-    fn down<V: Lanes<T>, const N: usize, const Q: usize>(self, has: Has<V>, rows: usize) {
-        let Self { a, b, sums: memory, totals, factors: (alpha, beta), columns, step, depth: _, c } = self;
-        let width = columns.len().next_multiple_of(V::LEN);
-        let mut tile = [[V::splat(has, T::ZERO); Q]; N];
-        add_products(has, (&mut tile, step, memory), (b, width), (a, rows));
-        if !end(has, step, &mut tile, memory, totals) {
-            return;
-        }
-        for (column, sums) in columns.zip(&tile) {
-            for (sums, c) in sums.iter().zip(c.chunks_mut(V::LEN)) {
-                let mut few = [T::ZERO; MOST_LANES];
-                sums.store(&mut few);
-                for (c, &sum) in c.iter_mut().zip(&few) {
-                    c[column] = finish(alpha, sum, beta, || c[column]);
-                }
-            }
-        }
-    }
 }
 
 /// Keeps sums in memory until their part ends, those of parts until the last one does: then they are whole.
 #[inline(always)]
-fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
+pub(super) fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     has: Has<V>,
     step: &Step,
     tile: &mut [[V; N]; M],
@@ -153,15 +104,14 @@ fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     step.is_last
 }
 
-/// The sums of a step of each of `M` lines of a tile, k after k, of the products of a factor and a line of `N`
-/// registers; from one k to the next factors and lines are as many elements apart as is said beside them. In memory are
-/// the sums of the k before these, of the same part.
+/// The sums of a step of each of `M` lines of a tile, k after k, of the products of an element of A and a line of `N`
+/// registers of B. In memory are the sums of the k before these, of the same part.
 #[inline(always)]
 fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     has: Has<V>,
     (tile, step, memory): (&mut [[V; N]; M], &Step, &[T]),
-    (factors, of_factors): (&[T], usize),
-    (lines, of_lines): (&[T], usize),
+    a: &[T],
+    b: &[T],
 ) {
     // In registers meanwhile, element by element: a copy of the whole is a call. No closures here: they would be
     // functions of their own, compiled for the oldest machines.
@@ -174,9 +124,7 @@ fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
             }
         }
     }
-    // A register may end in what follows its line.
-    let lines = lines.windows(N * V::LEN).step_by(of_lines);
-    for (factors, values) in factors.chunks_exact(of_factors).zip(lines).take(step.ks.len()) {
+    for (factors, values) in a.chunks_exact(M).zip(b.chunks_exact(N * V::LEN)).take(step.ks.len()) {
         let mut line = [V::splat(has, T::ZERO); N];
         for j in 0..N {
             line[j] = V::load(has, &values[j * V::LEN..]);

@@ -1,9 +1,9 @@
 //! Sums across lines of a few rows, which one register holds, or a few.
 
 use super::Across;
-use super::aligned::Aligned;
 use super::along::{lanes, order_lanes};
 use super::columns::{Columns, MOST_SUMS};
+use crate::cpu::aligned::Aligned;
 use crate::cpu::lanes::{Has, Lanes};
 use crate::cpu::launch::ByRegisters;
 use crate::launch::RealElement;

@@ -6,7 +6,6 @@
 //! The bits are those of [`reference::gemv`](crate::reference::gemv).
 
 mod across;
-mod aligned;
 mod along;
 mod beside;
 mod cells;

@@ -5,7 +5,7 @@ use gpu_linalg_kernels::Scalar;
 use gpu_std::float::Float;
 
 use super::Along;
-use super::aligned::Aligned;
+use crate::cpu::aligned::Aligned;
 
 /// Elements of 16 bytes.
 const V: usize = 8;

@@ -14,7 +14,7 @@ use broadcast::Broadcast;
 use rayon::prelude::*;
 use strips::Strips;
 use tiles::Tiles;
-use turned::Turned;
+use turned::{Short, Turned};
 
 use super::gemm::SERIAL;
 use super::lanes::{Has, Lanes, Registers, TURNED};
@@ -198,8 +198,10 @@ ways! {
     InTiles = |part, wide, _half, _least| part.run::<W, Tiles>(wide);
     InStrips = |part, wide, _half, _least| part.run::<W, Strips>(wide);
     // A core does as much in two registers of 32 bytes as in one of 64, and sorts them sooner.
-    ByTurning = |part, wide, half, _least| {
-        if const { size_of::<W>() > 2 * SIXTEEN } {
+    ByTurning = |part, wide, half, least| {
+        if part.len < 2 * L::LEN {
+            part.run::<L, Short>(least)
+        } else if const { size_of::<W>() > 2 * SIXTEEN } {
             part.run::<H, Turned>(half)
         } else {
             part.run::<W, Turned>(wide)
@@ -288,11 +290,8 @@ impl<T: Registers> Strip<T> {
                 few.iter_mut().zip(&short[..of.count]).for_each(|(few, &short)| *few = short);
             }
         } else {
-            few.resize(of.depth * width, T::ZERO);
-            for at in 0..of.count {
-                let short = &short[at * leading..][..of.depth];
-                few.chunks_exact_mut(width).zip(short).for_each(|(few, &short)| few[at] = short);
-            }
+            few.resize(of.depth * width + TURNED, T::ZERO);
+            turn_few(&mut few, width, (short, leading), [of.count, of.depth]);
         }
         few.resize(of.depth * width, T::ZERO);
         // Registers end in what is behind the last results, blocks of lines in lines that are none.
@@ -318,6 +317,32 @@ impl<T: Registers> Strip<T> {
                 });
                 let step = to[usize::from(!is_apart)];
                 T::turn(lines, &mut self.turned[side * to[0] + at * to[1]..], step);
+            }
+        }
+    }
+}
+
+/// Writes `count` lines of `depth` elements k after k, for each of which there are `width` places, and a block behind
+/// the last.
+fn turn_few<T: Registers>(
+    few: &mut [T],
+    width: usize,
+    (lines, leading): (&[T], usize),
+    [count, depth]: [usize; 2],
+) {
+    // What a block has beyond `count` is written over by the next k's first elements: so from the last one on.
+    for side in (0..count).step_by(TURNED).rev() {
+        let line = |at: usize| &lines[(side + at).min(count - 1) * leading..][..depth];
+        let some = [line(0), line(1), line(2), line(3)];
+        let [a, b, c, d] = some.map(|line| line.as_chunks().0);
+        let mut place = side;
+        for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
+            T::turn([a, b, c, d], &mut few[place..], width);
+            place += TURNED * width;
+        }
+        for k in depth / TURNED * TURNED..depth {
+            for (at, line) in some.iter().enumerate().take(count - side) {
+                few[k * width + side + at] = line[k];
             }
         }
     }

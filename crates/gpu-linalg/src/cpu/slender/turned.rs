@@ -1,8 +1,6 @@
 //! Sums of few results side by side, along lines that are one result's each: of 16 bytes of many lines the first
 //! elements come into one register, the second ones into the next.
 
-use gpu_std::float::Float;
-
 use super::{Factors, Strip, Sums, padded};
 use crate::cpu::lanes::{Block, Has, Lanes, Registers};
 use crate::cpu::tile::MOST_LANES;
@@ -27,6 +25,22 @@ impl<T: Registers, V: Lanes<T>> Sums<T, V> for Turned {
     }
 }
 
+/// The same where the longer extent is less than two registers.
+pub(super) struct Short;
+
+impl<T: Registers, V: Lanes<T>> Sums<T, V> for Short {
+    #[inline(always)]
+    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>) {
+        match padded(of.count) {
+            1 if const { size_of::<T>() == 4 } => self::strip::<T, V, 4, 1, 1>(has, of, first, strip),
+            2 if const { size_of::<T>() == 4 } => self::strip::<T, V, 4, 2, 1>(has, of, first, strip),
+            _ if const { size_of::<T>() == 4 } => self::strip::<T, V, 4, 4, 1>(has, of, first, strip),
+            1 => self::strip::<T, V, 2, 1, 1>(has, of, first, strip),
+            _ => self::strip::<T, V, 2, 2, 1>(has, of, first, strip),
+        }
+    }
+}
+
 /// The sums of the results from `first` on, in `N` registers at a time: those of each of `Q` in the strip's room.
 /// `P` elements are 16 bytes.
 #[inline(always)]
@@ -38,9 +52,14 @@ fn strip<T: Registers, V: Lanes<T>, const P: usize, const Q: usize, const N: usi
 ) {
     let len = strip.len;
     if len < V::LEN {
-        for at in 0..len {
-            line::<T, Q>(of, (first, at), strip);
+        // Beside others that are zero: a sum alone takes as long as a register's.
+        let mut whole = vec![T::ZERO; V::LEN * of.depth];
+        let some = of.long[first * of.leading..].chunks(of.leading).take(len);
+        for (to, line) in whole.chunks_exact_mut(of.depth).zip(some) {
+            to.copy_from_slice(&line[..of.depth]);
         }
+        let of = Factors { long: &whole, leading: of.depth, ..*of };
+        lines::<T, V, P, Q, 1>(has, &of, (0, 0), strip);
         return;
     }
     // Where the last ones are fewer than a tile's, some are computed once more.
@@ -158,26 +177,4 @@ fn sorted<T: Registers, V: Lanes<T>, const P: usize>([a, b, c, d]: [V; MOST_PLAC
     }
     let ((first, third), (second, fourth)) = (even.halves(evens), odd.halves(odds));
     [first, second, third, fourth]
-}
-
-/// The sums of one line, element by element.
-#[inline(always)]
-fn line<T: Float, const Q: usize>(
-    of: &Factors<'_, T>,
-    (first, at): (usize, usize),
-    Strip { few, sums, room, .. }: &mut Strip<T>,
-) {
-    let line = &of.long[(first + at) * of.leading..][..of.depth];
-    for (number, line) in line.chunks(of.split.piece).enumerate() {
-        let mut chains = [T::ZERO; Q];
-        for (&element, few) in line.iter().zip(few[number * of.split.piece * Q..].chunks_exact(Q)) {
-            for i in 0..Q {
-                chains[i] = element.mul_add(few[i], chains[i]);
-            }
-        }
-        for i in 0..Q {
-            let sum = &mut sums[i * *room + at];
-            *sum = if number == 0 { chains[i] } else { *sum + chains[i] };
-        }
-    }
 }

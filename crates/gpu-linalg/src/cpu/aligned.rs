@@ -14,6 +14,12 @@ pub struct Aligned<T> {
     len: usize,
 }
 
+impl<T> Default for Aligned<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), start: 0, len: 0 }
+    }
+}
+
 impl<T: Copy> Aligned<T> {
     /// As many times `value`.
     pub(super) fn new(value: T, len: usize) -> Self {
@@ -22,6 +28,13 @@ impl<T: Copy> Aligned<T> {
         // A vector's elements stay where they are when it is moved.
         let start = all.as_ptr().align_offset(LINE).min(most);
         Self { all, start, len }
+    }
+
+    /// Makes room for so many; where there was less, all are `value` then.
+    pub(super) fn grow(&mut self, value: T, len: usize) {
+        if self.len < len {
+            *self = Self::new(value, len);
+        }
     }
 }
 
@@ -50,6 +63,10 @@ mod tests {
             assert_eq!((some.as_ptr().addr() % LINE, some.len()), (0, len));
             some.fill(2.0);
             assert!(some.iter().all(|&value| value == 2.0));
+            some.grow(3.0, len + 1);
+            assert_eq!((some.as_ptr().addr() % LINE, &some[..]), (0, &vec![3.0; len + 1][..]));
+            some.grow(4.0, len);
+            assert_eq!(some[0], 3.0);
         }
     }
 }
