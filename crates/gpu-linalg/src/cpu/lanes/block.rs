@@ -25,6 +25,12 @@ impl<'a, T: Copy> Block<'a, T> {
         Self { start: matrix.as_ptr(), step, lines, len, matrix: PhantomData }
     }
 
+    /// How many lines.
+    #[inline(always)]
+    pub fn lines(&self) -> usize {
+        self.lines
+    }
+
     /// Elements of each line.
     #[inline(always)]
     pub fn len(&self) -> usize {

@@ -11,7 +11,7 @@ impl<T: Registers, V: Lanes<T>, const N: usize, const M: usize> Sums<T, V> for B
     const WIDTH: Option<usize> = Some(N * V::LEN);
 
     #[inline(always)]
-    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>) {
+    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<'_, T>) {
         let len = strip.len;
         if len < M {
             for at in 0..len {
@@ -35,7 +35,7 @@ fn lines<T: Registers, V: Lanes<T>, const N: usize, const M: usize>(
     has: Has<V>,
     of: &Factors<'_, T>,
     (first, at): (usize, usize),
-    Strip { few, sums, .. }: &mut Strip<T>,
+    Strip { few, sums, .. }: &mut Strip<'_, T>,
 ) {
     let lines = &of.long[(first + at) * of.leading..];
     let part = of.split.piece.min(of.depth);

@@ -27,6 +27,9 @@ use crate::plan::gemm::Split;
 const MOST: usize = 16;
 /// Bytes of sums that stay in the nearest cache beside what is read.
 const SUMS: usize = 16_384;
+/// Bytes of lines that stay there, and elements that are read of a line nevertheless.
+const LINES: usize = 24_576;
+const LEAST: usize = 64;
 /// The same of strips that read each line in so long a piece that the next ones come in time.
 const STRIP_SUMS: usize = 65_536;
 /// Bytes of the longer factor that is read in pieces, at most: what the second-level cache does not hold is better read
@@ -76,7 +79,7 @@ fn padded(count: usize) -> usize {
 }
 
 /// Memory of a strip of results.
-struct Strip<T> {
+struct Strip<'c, T> {
     /// Results along the longer extent, and those that there is room for.
     len: usize,
     room: usize,
@@ -87,6 +90,9 @@ struct Strip<T> {
     sums: Vec<T>,
     /// Sums as C has them, where they were not.
     turned: Vec<T>,
+    /// Lines of C that are written at once, and how much of them is.
+    lines: Vec<&'c mut [T]>,
+    done: usize,
 }
 
 /// Computes C, of `m` × `n` elements and with the given distance from one row to the next, if it is such a product,
@@ -175,7 +181,7 @@ trait Sums<T, V> {
     const WIDTH: Option<usize> = None;
 
     /// The sums of the results from `first` on. Mark it `#[inline(always)]`.
-    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>);
+    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<'_, T>);
 }
 
 // Each is compiled by itself: all in one function take the compiler ten times as long.
@@ -234,17 +240,23 @@ impl<T: Registers> Part<'_, '_, T> {
     #[inline(always)]
     fn run<V: Lanes<T>, S: Sums<T, V>>(mut self, has: Has<V>) {
         let width = S::WIDTH.unwrap_or(padded(self.of.count));
-        let mut strip = Strip::new(&self.of, self.len, width);
+        let lines = match &mut self.results {
+            Results::Wide(lines) if self.of.way == Way::Tiles => core::mem::take(lines),
+            _ => Vec::new(),
+        };
+        let mut strip = Strip::new(&self.of, self.len, width, lines);
         for first in (0..self.len).step_by(strip.room) {
-            strip.len = strip.room.min(self.len - first);
+            (strip.len, strip.done) = (strip.room.min(self.len - first), first);
             S::strip(has, &self.of, self.first + first, &mut strip);
-            self.write(has, first, &mut strip);
+            if strip.lines.is_empty() {
+                self.write(has, first, &mut strip);
+            }
         }
     }
 
     /// Ends the results of a strip, the first of which is the part's at `first`.
     #[inline(always)]
-    fn write<V: Lanes<T>>(&mut self, has: Has<V>, first: usize, strip: &mut Strip<T>) {
+    fn write<V: Lanes<T>>(&mut self, has: Has<V>, first: usize, strip: &mut Strip<'_, T>) {
         let (count, factors) = (self.of.count, self.of.factors);
         let is_wide = matches!(self.results, Results::Wide(_));
         let is_other = is_wide == (self.of.way == Way::Broadcast);
@@ -272,12 +284,16 @@ impl<T: Registers> Part<'_, '_, T> {
     }
 }
 
-impl<T: Registers> Strip<T> {
+impl<'c, T: Registers> Strip<'c, T> {
     /// For `len` results along the longer extent, in pieces; for each k the shorter factor has `width` elements.
     #[inline(always)]
-    fn new(of: &Factors<'_, T>, len: usize, width: usize) -> Self {
+    fn new(of: &Factors<'_, T>, len: usize, width: usize, lines: Vec<&'c mut [T]>) -> Self {
         let bytes = if of.way == Way::Strips && of.depth > strips::LINES { STRIP_SUMS } else { SUMS };
-        let each = bytes / size_of::<T>() / of.count.next_power_of_two();
+        let mut each = bytes / size_of::<T>() / of.count.next_power_of_two();
+        if of.way == Way::Tiles {
+            // Its lines are read for some of the few after others.
+            each = each.min((LINES / size_of::<T>() / of.depth).max(LEAST));
+        }
         let room = len.min(each).next_multiple_of(MOST_LANES);
         let mut few = Vec::new();
         let (short, layout) = of.few;
@@ -295,10 +311,11 @@ impl<T: Registers> Strip<T> {
         }
         few.resize(of.depth * width, T::ZERO);
         // Registers end in what is behind the last results, blocks of lines in lines that are none.
-        let len = room * of.count.next_multiple_of(TURNED) + MOST_LANES;
+        let len =
+            if lines.is_empty() { room * of.count.next_multiple_of(TURNED) + MOST_LANES } else { 0 };
         let has_parts = of.split.piece < of.depth;
         let chains = if has_parts { vec![T::ZERO; len] } else { Vec::new() };
-        Self { len: 0, room, few, chains, sums: vec![T::ZERO; len], turned: Vec::new() }
+        Self { len: 0, room, few, chains, sums: vec![T::ZERO; len], turned: Vec::new(), lines, done: 0 }
     }
 
     /// Sorts sums by the other extent: those of `count` results side by side come to be `room` apart, or the other way

@@ -20,7 +20,7 @@ pub(super) struct Strips;
 
 impl<T: Registers, V: Lanes<T>> Sums<T, V> for Strips {
     #[inline(always)]
-    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>) {
+    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<'_, T>) {
         let Strip { len, room, few, chains, sums, .. } = strip;
         let width = padded(of.count);
         for part in of.split.ranges(of.depth) {

@@ -1,17 +1,18 @@
 //! Sums in tiles of registers across lines, one for each k, that are near enough to be read in pieces.
 
 use super::{Factors, Strip, Sums, padded};
-use crate::cpu::lanes::{Has, Lanes, Registers};
+use crate::cpu::lanes::{Block, Has, Lanes, Registers};
+use crate::cpu::tile::finish_some;
 
 /// Registers of a result of those side by side, at most.
 const ALONG: usize = 4;
 
-/// [`Sums`] of each of the few in the strip's room.
+/// [`Sums`] of each of the few in the strip's room, or, ended, in lines of C.
 pub(super) struct Tiles;
 
 impl<T: Registers, V: Lanes<T>> Sums<T, V> for Tiles {
     #[inline(always)]
-    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>) {
+    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<'_, T>) {
         let width = padded(of.count);
         let mut side = 0;
         while side < width {
@@ -30,7 +31,7 @@ fn along<T: Registers, V: Lanes<T>, const G: usize>(
     has: Has<V>,
     of: &Factors<'_, T>,
     (first, side): (usize, usize),
-    strip: &mut Strip<T>,
+    strip: &mut Strip<'_, T>,
 ) -> usize {
     let mut at = 0;
     while at < strip.len {
@@ -38,7 +39,8 @@ fn along<T: Registers, V: Lanes<T>, const G: usize>(
         at += V::LEN
             * match (strip.len - at).div_ceil(V::LEN) {
                 1 => tile::<T, V, G, 1>(has, of, place, strip),
-                2..ALONG => tile::<T, V, G, 2>(has, of, place, strip),
+                2 => tile::<T, V, G, 2>(has, of, place, strip),
+                3 => tile::<T, V, G, 3>(has, of, place, strip),
                 _ => tile::<T, V, G, ALONG>(has, of, place, strip),
             };
     }
@@ -51,31 +53,20 @@ fn tile<T: Registers, V: Lanes<T>, const G: usize, const N: usize>(
     has: Has<V>,
     of: &Factors<'_, T>,
     (first, side, at): (usize, usize, usize),
-    Strip { len, room, few, sums, .. }: &mut Strip<T>,
+    Strip { len, room, few, sums, lines, done, .. }: &mut Strip<'_, T>,
 ) -> usize {
     let width = (*len - at).min(N * V::LEN);
     let mut total = [[V::splat(has, T::ZERO); N]; G];
     for part in of.split.ranges(of.depth) {
-        let mut chains = [[V::splat(has, T::ZERO); N]; G];
-        let lines = of.long[part.start * of.leading..].chunks(of.leading).take(part.len());
-        for (line, few) in lines.zip(few[part.start * padded(of.count)..].chunks(padded(of.count))) {
-            let line = &line[first + at..][..width];
-            let mut elements = [V::splat(has, T::ZERO); N];
-            for j in 0..N {
-                elements[j] = if width == N * V::LEN || j + 1 < N {
-                    V::load(has, &line[j * V::LEN..])
-                } else {
-                    V::load_some(has, &line[j * V::LEN..])
-                };
-            }
-            let few = &few[side..][..G];
-            for i in 0..G {
-                let factor = V::splat(has, few[i]);
-                for j in 0..N {
-                    chains[i][j] = elements[j].mul_add(factor, chains[i][j]);
-                }
-            }
-        }
+        let long = &of.long[part.start * of.leading + first + at..];
+        let few = Block::new(&few[part.start * padded(of.count) + side..], padded(of.count), part.len(), G);
+        let chains = if width == N * V::LEN {
+            let lines = Block::new(long, of.leading, part.len(), N * V::LEN);
+            whole::<T, V, G, N>(has, lines, few)
+        } else {
+            let lines = Block::new(long, of.leading, part.len(), width);
+            in_part::<T, V, G, N>(has, lines, few)
+        };
         // Parts are added in ascending order, the second one to the first.
         for i in 0..G {
             for j in 0..N {
@@ -86,10 +77,73 @@ fn tile<T: Registers, V: Lanes<T>, const G: usize, const N: usize>(
             break;
         }
     }
+    if !lines.is_empty() {
+        let along = *done + at..*done + at + width;
+        for (line, total) in lines[side..].iter_mut().zip(&total) {
+            for (c, &total) in line[along.clone()].chunks_mut(V::LEN).zip(total) {
+                finish_some(has, of.factors, total, c);
+            }
+        }
+        return N;
+    }
     for i in 0..G {
         for j in 0..N {
             total[i][j].store(&mut sums[(side + i) * *room + at + j * V::LEN..]);
         }
     }
     N
+}
+
+/// The chains of lines as long as `N` registers.
+#[inline(always)]
+fn whole<T: Registers, V: Lanes<T>, const G: usize, const N: usize>(
+    has: Has<V>,
+    lines: Block<'_, T>,
+    few: Block<'_, T>,
+) -> [[V; N]; G] {
+    let mut chains = [[V::splat(has, T::ZERO); N]; G];
+    for k in 0..lines.lines() {
+        let line = lines.rest(k, 0);
+        let mut elements = [V::splat(has, T::ZERO); N];
+        for j in 0..N {
+            elements[j] = V::load(has, &line[j * V::LEN..]);
+        }
+        add(has, elements, few.some(k, 0), &mut chains);
+    }
+    chains
+}
+
+/// The same where the last register holds fewer.
+#[inline(always)]
+fn in_part<T: Registers, V: Lanes<T>, const G: usize, const N: usize>(
+    has: Has<V>,
+    lines: Block<'_, T>,
+    few: Block<'_, T>,
+) -> [[V; N]; G] {
+    let mut chains = [[V::splat(has, T::ZERO); N]; G];
+    for k in 0..lines.lines() {
+        let (line, last) = lines.rest(k, 0).split_at((N - 1) * V::LEN);
+        let mut elements = [V::load_some(has, last); N];
+        for j in 0..N - 1 {
+            elements[j] = V::load(has, &line[j * V::LEN..]);
+        }
+        add(has, elements, few.some(k, 0), &mut chains);
+    }
+    chains
+}
+
+/// Adds the products of one k.
+#[inline(always)]
+fn add<T: Registers, V: Lanes<T>, const G: usize, const N: usize>(
+    has: Has<V>,
+    elements: [V; N],
+    few: &[T; G],
+    chains: &mut [[V; N]; G],
+) {
+    for i in 0..G {
+        let factor = V::splat(has, few[i]);
+        for j in 0..N {
+            chains[i][j] = elements[j].mul_add(factor, chains[i][j]);
+        }
+    }
 }

@@ -13,7 +13,7 @@ pub(super) struct Turned;
 
 impl<T: Registers, V: Lanes<T>> Sums<T, V> for Turned {
     #[inline(always)]
-    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>) {
+    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<'_, T>) {
         // A chain takes a new product every fourth cycle: so eight are at work where there are so many.
         match padded(of.count) {
             1 if const { size_of::<T>() == 4 } => self::strip::<T, V, 4, 1, 4>(has, of, first, strip),
@@ -30,7 +30,7 @@ pub(super) struct Short;
 
 impl<T: Registers, V: Lanes<T>> Sums<T, V> for Short {
     #[inline(always)]
-    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<T>) {
+    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<'_, T>) {
         match padded(of.count) {
             1 if const { size_of::<T>() == 4 } => self::strip::<T, V, 4, 1, 1>(has, of, first, strip),
             2 if const { size_of::<T>() == 4 } => self::strip::<T, V, 4, 2, 1>(has, of, first, strip),
@@ -48,7 +48,7 @@ fn strip<T: Registers, V: Lanes<T>, const P: usize, const Q: usize, const N: usi
     has: Has<V>,
     of: &Factors<'_, T>,
     first: usize,
-    strip: &mut Strip<T>,
+    strip: &mut Strip<'_, T>,
 ) {
     let len = strip.len;
     if len < V::LEN {
@@ -82,7 +82,7 @@ fn lines<T: Registers, V: Lanes<T>, const P: usize, const Q: usize, const N: usi
     has: Has<V>,
     of: &Factors<'_, T>,
     (first, at): (usize, usize),
-    Strip { few, sums, room, .. }: &mut Strip<T>,
+    Strip { few, sums, room, .. }: &mut Strip<'_, T>,
 ) {
     let lines = &of.long[(first + at) * of.leading..];
     let part = of.split.piece.min(of.depth);
