@@ -9,7 +9,7 @@ use super::down::{self, Down};
 use super::lanes::{Has, Lanes, Registers, TURNED};
 use super::pack::pack;
 use super::tile::Tile;
-use crate::matrix::Layout;
+use crate::matrix::{Layout, Order};
 use crate::plan::gemm::Split;
 
 /// Elements of the sums of a block.
@@ -21,6 +21,10 @@ const BLOCK: usize = 256;
 
 /// Products of an element of a block, below which it is written line by line.
 const LITTLE: usize = 128;
+/// Tiles below each other that are few.
+const FEW_DOWN: usize = 4;
+/// Bytes that a cache near the core holds.
+const NEAR: usize = 1 << 19;
 /// Bytes that a thread keeps for its next product, at most.
 const MOST_KEPT: usize = 2 << 20;
 
@@ -146,16 +150,21 @@ impl<T: Registers> Panel<'_, T> {
         if !(step.is_first && step.is_last) {
             totals.grow(T::ZERO, len);
         }
+        let tiles = self.rows.len().div_ceil(M);
+        let few = down::columns::<T, V, M>(columns.len(), self.rows.len(), self.depth);
+        let side = columns.start..columns.end - few;
+        // To copy what few tiles below each other read would take longer.
+        let b_is_read = depth > 0 && self.b.1.order() == Order::RowMajor && tiles <= FEW_DOWN;
         // A's rows are to it what B's columns are. Without k the factors may have no elements.
         if depth > 0 {
             pack(a, [M, TURNED], (self.a.0, self.a.1.transposed()), step.ks.clone(), self.rows.clone());
         }
-        let tiles = self.rows.len().div_ceil(M);
-        let few = down::columns::<T, V, M>(columns.len(), self.rows.len(), self.depth);
-        let side = columns.start..columns.end - few;
+        let is_far = self.rows.len() * self.columns * size_of::<T>() > NEAR;
         for block in blocks(side.clone(), BLOCK / n * n) {
+            // Of what is read where it lies only columns that are no full tile are packed.
+            let packed = if b_is_read { block.len() / n } else { 0 };
             if depth > 0 {
-                pack(b, [n, V::LEN], self.b, step.ks.clone(), block.clone());
+                pack(b, [n, V::LEN], self.b, step.ks.clone(), block.start + packed * n..block.end);
             }
             let across = block.len().div_ceil(n);
             for at in 0..tiles * across {
@@ -166,14 +175,20 @@ impl<T: Registers> Panel<'_, T> {
                 let first = block.start + number * n;
                 let memory = ((first - columns.start) / n * tiles + tile) * M * n;
                 let rows = tile * M..c.len().min((tile + 1) * M);
+                let width = n.min((block.end - first).next_multiple_of(V::LEN));
                 let tile = Tile {
                     a: &a[tile * depth * M..],
-                    b: &b[number * depth * n..],
+                    b: if number < packed {
+                        (&self.b.0[self.b.1.index(step.ks.start, first)..], self.b.1.leading_dimension())
+                    } else {
+                        (&b[(number - packed) * depth * n..], width)
+                    },
                     sums: sums.get_mut(memory..).unwrap_or_default(),
                     totals: totals.get_mut(memory..).unwrap_or_default(),
                     factors: self.factors,
                     columns: first..block.end.min(first + n),
                     step,
+                    is_far,
                     c: &mut c[rows],
                 };
                 tile.compute::<V, M, N>(has);

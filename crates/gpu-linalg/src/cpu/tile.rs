@@ -5,7 +5,7 @@ use core::ops::Range;
 use gpu_core::vectors::prefetch;
 use gpu_std::float::Float;
 
-use super::lanes::{Has, Lanes, Registers, TURNED};
+use super::lanes::{Block, Has, Lanes, Registers, TURNED};
 use super::panel::Step;
 use crate::reference::finish;
 
@@ -15,12 +15,15 @@ pub(super) const MOST_LANES: usize = 16;
 /// A tile of C, the factors of its products, and the memory that belongs to it.
 pub(super) struct Tile<'a, 'c, T> {
     pub(super) a: &'a [T],
-    pub(super) b: &'a [T],
+    /// A line for each k, and from one to the next.
+    pub(super) b: (&'a [T], usize),
     pub(super) sums: &'a mut [T],
     pub(super) totals: &'a mut [T],
     pub(super) factors: (T, T),
     pub(super) columns: Range<usize>,
     pub(super) step: &'a Step,
+    /// Whether C comes from far away.
+    pub(super) is_far: bool,
     pub(super) c: &'a mut [&'c mut [T]],
 }
 
@@ -45,15 +48,16 @@ impl<T: Registers> Tile<'_, '_, T> {
     /// The sums of `M` rows, each in `N` registers.
     #[inline(always)]
     fn along<V: Lanes<T>, const M: usize, const N: usize>(self, has: Has<V>) {
-        let Self { a, b, sums: memory, totals, factors, columns, step, c } = self;
-        if step.ends && step.is_last {
+        let Self { a, b, sums: memory, totals, factors, columns, step, is_far, c } = self;
+        if is_far && step.ends && step.is_last {
             // Its lines of C are far from each other, and are brought while products are added.
             for line in c.iter() {
                 prefetch(&line[columns.clone()], 0, size_of::<T>() * columns.len());
             }
         }
         let mut tile = [[V::splat(has, T::ZERO); N]; M];
-        add_products(has, (&mut tile, step, memory), a, b);
+        let lines = Block::new(b.0, b.1, step.ks.len().max(1), if step.ks.is_empty() { 0 } else { N * V::LEN });
+        add_products(has, (&mut tile, step, memory), a, lines);
         if !end(has, step, &mut tile, memory, totals) {
             return;
         }
@@ -104,14 +108,14 @@ pub(super) fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     step.is_last
 }
 
-/// The sums of a step of each of `M` lines of a tile, k after k, of the products of an element of A and a line of `N`
+/// The sums of a step of each of `M` rows of a tile, k after k, of the products of an element of A and a line of `N`
 /// registers of B. In memory are the sums of the k before these, of the same part.
 #[inline(always)]
 fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     has: Has<V>,
     (tile, step, memory): (&mut [[V; N]; M], &Step, &[T]),
     a: &[T],
-    b: &[T],
+    b: Block<'_, T>,
 ) {
     // In registers meanwhile, element by element: a copy of the whole is a call. No closures here: they would be
     // functions of their own, compiled for the oldest machines.
@@ -124,15 +128,16 @@ fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
             }
         }
     }
-    for (factors, values) in a.chunks_exact(M).zip(b.chunks_exact(N * V::LEN)).take(step.ks.len()) {
+    for (k, elements) in (0..step.ks.len()).zip(a.as_chunks::<M>().0) {
+        let values = b.rest(k, 0);
         let mut line = [V::splat(has, T::ZERO); N];
         for j in 0..N {
             line[j] = V::load(has, &values[j * V::LEN..]);
         }
         for i in 0..M {
-            let factor = V::splat(has, factors[i]);
+            let element = V::splat(has, elements[i]);
             for j in 0..N {
-                sums[i][j] = line[j].mul_add(factor, sums[i][j]);
+                sums[i][j] = line[j].mul_add(element, sums[i][j]);
             }
         }
     }
