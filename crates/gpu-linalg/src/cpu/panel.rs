@@ -22,7 +22,7 @@ const BLOCK: usize = 256;
 /// Products of an element of a block, below which it is written line by line.
 const LITTLE: usize = 128;
 /// Tiles below each other that are few.
-const FEW_DOWN: usize = 4;
+const FEW_DOWN: usize = 9;
 /// Bytes that a cache near the core holds.
 const NEAR: usize = 1 << 19;
 /// Bytes that a thread keeps for its next product, at most.

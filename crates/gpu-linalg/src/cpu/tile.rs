@@ -7,7 +7,6 @@ use gpu_std::float::Float;
 
 use super::lanes::{Block, Has, Lanes, Registers, TURNED};
 use super::panel::Step;
-use crate::reference::finish;
 
 /// Elements of the widest registers, at most.
 pub(super) const MOST_LANES: usize = 16;

@@ -9,9 +9,9 @@
 use gpu_core::vectors::prefetch_l2;
 
 use super::Along;
-use super::aligned::Aligned;
 use super::beside::short_lines;
 use super::single::single;
+use crate::cpu::aligned::Aligned;
 use crate::cpu::lanes::{Beside, Block, Has, Lanes, Registers};
 use crate::cpu::launch::ByRegisters;
 use crate::launch::RealElement;

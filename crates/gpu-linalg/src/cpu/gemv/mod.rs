@@ -21,7 +21,7 @@ use gpu_linalg_kernels::gemv::ACROSS_THREADS;
 use gpu_std::float::Float;
 use gpu_std::half::{bf16, f16};
 
-use self::aligned::Aligned;
+use super::aligned::Aligned;
 use super::launch::by_registers;
 use crate::error::Error;
 use crate::launch::Element;
