@@ -153,8 +153,11 @@ impl<T: Registers> Panel<'_, T> {
         let tiles = self.rows.len().div_ceil(M);
         let few = down::columns::<T, V, M>(columns.len(), self.rows.len(), self.depth);
         let side = columns.start..columns.end - few;
-        // To copy what few tiles below each other read would take longer.
-        let b_is_read = depth > 0 && self.b.1.order() == Order::RowMajor && tiles <= FEW_DOWN;
+        // To copy what few tiles below each other read would take longer, if it is near.
+        let b_is_read = depth > 0
+            && self.b.1.order() == Order::RowMajor
+            && tiles <= FEW_DOWN
+            && self.depth * self.columns * size_of::<T>() <= 2 * NEAR;
         // A's rows are to it what B's columns are. Without k the factors may have no elements.
         if depth > 0 {
             pack(a, [M, TURNED], (self.a.0, self.a.1.transposed()), step.ks.clone(), self.rows.clone());

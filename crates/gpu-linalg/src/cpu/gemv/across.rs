@@ -7,6 +7,7 @@ use gpu_std::float::Float;
 use super::along::{AHEAD, is_far};
 use super::cells::{Cells, InRegisters, InVectors};
 use super::{Across, group_at};
+use crate::cpu::aligned::Aligned;
 use crate::cpu::lanes::{Beside, Block, Has, Lanes};
 use crate::cpu::launch::ByRegisters;
 use crate::launch::RealElement;
@@ -65,7 +66,7 @@ impl<T: Scalar, const V: usize> Strips<'_, T, V> {
         let room = most.min(sums.len()).next_multiple_of(ROOM);
         let all = groups.min(columns.len().div_ceil(V));
         let strips = if of_warp == 1 { all } else { all.min(of_warp.ilog2() as usize + 2) };
-        let mut memory = vec![T::Sum::ZERO; strips * room];
+        let mut memory = Aligned::new(T::Sum::ZERO, strips * room);
         for (number, sums) in sums.chunks_mut(most).enumerate() {
             let first = first + number * most;
             let (count, len) = (columns.len(), sums.len());

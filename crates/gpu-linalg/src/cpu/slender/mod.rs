@@ -16,6 +16,7 @@ use strips::Strips;
 use tiles::Tiles;
 use turned::{Short, Turned};
 
+use super::aligned::Aligned;
 use super::gemm::SERIAL;
 use super::lanes::{Has, Lanes, Registers, TURNED};
 use super::launch::{ByRegisters, by_registers};
@@ -84,12 +85,12 @@ struct Strip<'c, T> {
     len: usize,
     room: usize,
     /// The shorter factor's elements, k after k.
-    few: Vec<T>,
+    few: Aligned<T>,
     /// Of the part of k that is at work, and of those before it.
-    chains: Vec<T>,
-    sums: Vec<T>,
+    chains: Aligned<T>,
+    sums: Aligned<T>,
     /// Sums as C has them, where they were not.
-    turned: Vec<T>,
+    turned: Aligned<T>,
     /// Lines of C that are written at once, and how much of them is.
     lines: Vec<&'c mut [T]>,
     done: usize,
@@ -295,34 +296,34 @@ impl<'c, T: Registers> Strip<'c, T> {
             each = each.min((LINES / size_of::<T>() / of.depth).max(LEAST));
         }
         let room = len.min(each).next_multiple_of(MOST_LANES);
-        let mut few = Vec::new();
         let (short, layout) = of.few;
         let leading = layout.leading_dimension();
-        if layout.order() == Order::ColumnMajor && leading == width {
-            few.extend_from_slice(&short[..(of.depth - 1) * leading + of.count]);
-        } else if layout.order() == Order::ColumnMajor {
-            few.resize(of.depth * width, T::ZERO);
+        // Blocks end behind the last k's.
+        let mut few = Aligned::new(T::ZERO, of.depth * width + TURNED);
+        if layout.order() == Order::RowMajor {
+            turn_few(&mut few, width, (short, leading), [of.count, of.depth]);
+        } else if leading == width {
+            let len = (of.depth - 1) * leading + of.count;
+            few[..len].copy_from_slice(&short[..len]);
+        } else {
             for (few, short) in few.chunks_exact_mut(width).zip(short.chunks(leading)) {
                 few.iter_mut().zip(&short[..of.count]).for_each(|(few, &short)| *few = short);
             }
-        } else {
-            few.resize(of.depth * width + TURNED, T::ZERO);
-            turn_few(&mut few, width, (short, leading), [of.count, of.depth]);
         }
-        few.resize(of.depth * width, T::ZERO);
         // Registers end in what is behind the last results, blocks of lines in lines that are none.
         let len =
             if lines.is_empty() { room * of.count.next_multiple_of(TURNED) + MOST_LANES } else { 0 };
         let has_parts = of.split.piece < of.depth;
-        let chains = if has_parts { vec![T::ZERO; len] } else { Vec::new() };
-        Self { len: 0, room, few, chains, sums: vec![T::ZERO; len], turned: Vec::new(), lines, done: 0 }
+        let chains = if has_parts { Aligned::new(T::ZERO, len) } else { Aligned::default() };
+        let (sums, turned) = (Aligned::new(T::ZERO, len), Aligned::default());
+        Self { len: 0, room, few, chains, sums, turned, lines, done: 0 }
     }
 
     /// Sorts sums by the other extent: those of `count` results side by side come to be `room` apart, or the other way
     /// round.
     #[inline(always)]
     fn turn(&mut self, count: usize, is_apart: bool) {
-        self.turned.resize(self.sums.len(), T::ZERO);
+        self.turned.grow(T::ZERO, self.sums.len());
         let [from, to] = if is_apart { [[1, count], [self.room, 1]] } else { [[self.room, 1], [1, count]] };
         for at in (0..self.len).step_by(TURNED) {
             // What a block has beyond `count` is written over by the next one's first elements: so from the last on.
