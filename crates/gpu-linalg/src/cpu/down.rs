@@ -67,7 +67,9 @@ impl<T: Registers> Down<'_, '_, T> {
             1 if const { registers::<T, V, M>() == 1 } => self.groups::<V, M, 1, 1, 8>(has),
             2 if const { registers::<T, V, M>() == 1 } => self.groups::<V, M, 2, 1, 4>(has),
             3..=4 if const { registers::<T, V, M>() == 1 } => self.groups::<V, M, 4, 1, 2>(has),
-            5..=MOST if const { registers::<T, V, M>() == 1 && MOST <= M } => self.groups::<V, M, 8, 1, 1>(has),
+            5..=MOST if const { registers::<T, V, M>() == 1 && MOST <= M } => {
+                self.groups::<V, M, 8, 1, 1>(has)
+            }
             1 if const { registers::<T, V, M>() == 2 } => self.groups::<V, M, 1, 2, 4>(has),
             2 if const { registers::<T, V, M>() == 2 } => self.groups::<V, M, 2, 2, 2>(has),
             3..=4 if const { registers::<T, V, M>() == 2 && 8 <= M } => self.groups::<V, M, 4, 2, 1>(has),

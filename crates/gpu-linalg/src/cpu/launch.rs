@@ -226,6 +226,12 @@ pub(super) mod tests {
             (28, 49, 20),
             (12, 4, 4000),
             (9, 5, 3000),
+            // The last columns of several tiles of rows together, which are more or fewer than a group.
+            (113, 33, 500),
+            (118, 18, 450),
+            (100, 37, 300),
+            (61, 23, 5000),
+            (13, 17, 400),
         ] {
             let row_major = |rows, columns| Layout::row_major(rows, columns).expect("it is small");
             let one = |matrix| BatchLayout { matrix, count: 1, stride: 0 };

@@ -118,7 +118,7 @@ fn turned<T: Registers>(
             }
         });
         let [a, b, c, d] = lines.map(|line| line.as_chunks().0);
-        let to = packed.chunks_mut(TURNED * n);
+        let to = packed.chunks_exact_mut(TURNED * n);
         for ((((a, b), c), d), to) in a.iter().zip(b).zip(c).zip(d).zip(to) {
             T::turn([a, b, c, d], &mut to[first..], n);
         }

@@ -55,7 +55,8 @@ impl<T: Registers> Tile<'_, '_, T> {
             }
         }
         let mut tile = [[V::splat(has, T::ZERO); N]; M];
-        let lines = Block::new(b.0, b.1, step.ks.len().max(1), if step.ks.is_empty() { 0 } else { N * V::LEN });
+        let lines =
+            Block::new(b.0, b.1, step.ks.len().max(1), if step.ks.is_empty() { 0 } else { N * V::LEN });
         add_products(has, (&mut tile, step, memory), a, lines);
         if !end(has, step, &mut tile, memory, totals) {
             return;

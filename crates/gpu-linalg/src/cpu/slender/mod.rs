@@ -311,8 +311,7 @@ impl<'c, T: Registers> Strip<'c, T> {
             }
         }
         // Registers end in what is behind the last results, blocks of lines in lines that are none.
-        let len =
-            if lines.is_empty() { room * of.count.next_multiple_of(TURNED) + MOST_LANES } else { 0 };
+        let len = if lines.is_empty() { room * of.count.next_multiple_of(TURNED) + MOST_LANES } else { 0 };
         let has_parts = of.split.piece < of.depth;
         let chains = if has_parts { Aligned::new(T::ZERO, len) } else { Aligned::default() };
         let (sums, turned) = (Aligned::new(T::ZERO, len), Aligned::default());
