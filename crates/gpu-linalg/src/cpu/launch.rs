@@ -35,7 +35,19 @@ pub(super) trait ByRegisters<T: Registers> {
     fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, has: (Has<W>, Has<H>, Has<L>)) -> Self::Output;
 }
 
+/// Whether the machine has registers for [`by_registers`]. An x86-64 without fused multiply-adds has none: each of these
+/// is a call there, whatever is around it, and code for it would be a quarter of this crate's.
+pub(super) fn has_registers() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(test)))]
+    return std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma");
+    #[cfg(not(all(target_arch = "x86_64", not(test))))]
+    true
+}
+
 /// Does work in the widest registers that the machine has: every time in the same ones.
+///
+/// # Panics
+/// Without [`has_registers`].
 pub(super) fn by_registers<T: Registers, W: ByRegisters<T>>(work: W) -> W::Output {
     #[cfg(all(target_arch = "x86_64", not(test)))]
     let widest = usize::MAX;
@@ -53,9 +65,13 @@ pub(super) fn by_registers<T: Registers, W: ByRegisters<T>>(work: W) -> W::Outpu
             return unsafe { registers_avx2(work) };
         }
     }
+    #[cfg(all(target_arch = "x86_64", not(test)))]
+    unreachable!("registers that the machine has");
+    #[cfg(not(all(target_arch = "x86_64", not(test))))]
     registers_portable(work)
 }
 
+#[cfg(not(all(target_arch = "x86_64", not(test))))]
 fn registers_portable<T: Registers, W: ByRegisters<T>>(work: W) -> W::Output {
     work.run((T::HAS_SIXTEEN, T::HAS_SIXTEEN, T::HAS_SIXTEEN))
 }

@@ -22,12 +22,12 @@ use gpu_std::float::Float;
 use gpu_std::half::{bf16, f16};
 
 use super::aligned::Aligned;
-use super::launch::by_registers;
+use super::launch::{by_registers, has_registers};
 use crate::error::Error;
 use crate::launch::Element;
 use crate::matrix::Layout;
 use crate::plan::gemv::Plan;
-use crate::reference::finish;
+use crate::reference::{self, finish};
 
 /// Products of a matrix of fewer bytes are not worth a second thread: to wake it takes some 15 µs, in which one reads
 /// so much from its cache.
@@ -143,6 +143,9 @@ pub fn gemv<T: Element>(
     beta: T::Sum,
     y: &mut [T],
 ) -> Result<(), Error> {
+    if !has_registers() {
+        return reference::gemv(alpha, a, layout, x, beta, y);
+    }
     let rows = layout.rows();
     if rows == 0 {
         return Ok(());
@@ -213,7 +216,6 @@ impl<T: Scalar> Work for Finish<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference;
     use gpu_std::half::{bf16, f16};
 
     const SHAPES: [(usize, usize); 13] = [

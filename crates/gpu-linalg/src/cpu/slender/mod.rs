@@ -19,7 +19,7 @@ use turned::{Short, Turned};
 use super::aligned::Aligned;
 use super::gemm::SERIAL;
 use super::lanes::{Has, Lanes, Registers, TURNED};
-use super::launch::{ByRegisters, by_registers};
+use super::launch::{ByRegisters, by_registers, has_registers};
 use super::tile::{MOST_LANES, finish_run};
 use crate::matrix::{Layout, Order};
 use crate::plan::gemm::Split;
@@ -107,7 +107,7 @@ pub(super) fn product<T: Registers>(
     (c, row): (&mut [T], usize),
 ) -> bool {
     let (count, len) = (m.min(n), m.max(n));
-    if count > MOST || depth == 0 {
+    if count > MOST || depth == 0 || !has_registers() {
         return false;
     }
     let (long, few) =
