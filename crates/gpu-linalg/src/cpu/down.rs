@@ -44,10 +44,11 @@ pub(super) fn columns<T, V: Lanes<T>, const M: usize>(columns: usize, rows: usiz
 
 /// Last columns of a block, the factors of their products, and the memory that belongs to them.
 pub(super) struct Down<'a, 'c, T> {
-    /// Of the tiles of rows, and from one to the next.
+    /// Tiles of rows behind each other.
     pub(super) a: &'a [T],
+    /// For each k as many elements as columns, or up to three more.
     pub(super) b: &'a [T],
-    /// Of the first tile, as far apart as `between` says.
+    /// Those of the first tile; the next one's are `between` elements behind them.
     pub(super) sums: &'a mut [T],
     pub(super) totals: &'a mut [T],
     pub(super) between: usize,

@@ -35,8 +35,8 @@ pub(super) trait ByRegisters<T: Registers> {
     fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, has: (Has<W>, Has<H>, Has<L>)) -> Self::Output;
 }
 
-/// Whether the machine has registers for [`by_registers`]. An x86-64 without fused multiply-adds has none: each of these
-/// is a call there, whatever is around it, and code for it would be a quarter of this crate's.
+/// Whether the machine has registers for [`by_registers`]. An x86-64 without fused multiply-adds has none: each of
+/// these is a call there, whatever is around it, and code for it would be a third of this crate's.
 pub(super) fn has_registers() -> bool {
     #[cfg(all(target_arch = "x86_64", not(test)))]
     return std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma");

@@ -28,9 +28,9 @@ use crate::plan::gemm::Split;
 const MOST: usize = 16;
 /// Bytes of sums that stay in the nearest cache beside what is read.
 const SUMS: usize = 16_384;
-/// Bytes of lines that stay there, and elements that are read of a line nevertheless.
-const LINES: usize = 24_576;
-const LEAST: usize = 64;
+/// Bytes of lines that stay there to be read again, and elements of a strip nevertheless.
+const NEAR_LINES: usize = 24_576;
+const LEAST_ROOM: usize = 64;
 /// The same of strips that read each line in so long a piece that the next ones come in time.
 const STRIP_SUMS: usize = 65_536;
 /// Bytes of the longer factor that is read in pieces, at most: what the second-level cache does not hold is better read
@@ -293,7 +293,7 @@ impl<'c, T: Registers> Strip<'c, T> {
         let mut each = bytes / size_of::<T>() / of.count.next_power_of_two();
         if of.way == Way::Tiles {
             // Its lines are read for some of the few after others.
-            each = each.min((LINES / size_of::<T>() / of.depth).max(LEAST));
+            each = each.min((NEAR_LINES / size_of::<T>() / of.depth).max(LEAST_ROOM));
         }
         let room = len.min(each).next_multiple_of(MOST_LANES);
         let (short, layout) = of.few;
