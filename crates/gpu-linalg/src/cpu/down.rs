@@ -112,11 +112,11 @@ impl<T: Registers> Down<'_, '_, T> {
         let depth = self.step.ks.len();
         let mut sums = [[[V::splat(has, T::ZERO); Q]; N]; G];
         if !self.step.begins {
-            for g in 0..count.min(G) {
+            for (g, sums) in sums.iter_mut().enumerate().take(count) {
                 let memory = &self.sums[(first + g) * self.between..][..N * Q * V::LEN];
                 for j in 0..N {
                     for q in 0..Q {
-                        sums[g][j][q] = V::load(has, &memory[(j * Q + q) * V::LEN..]);
+                        sums[j][q] = V::load(has, &memory[(j * Q + q) * V::LEN..]);
                     }
                 }
             }

@@ -26,7 +26,7 @@ const FEW_DOWN: usize = 9;
 /// Bytes that a cache near the core holds.
 const NEAR: usize = 1 << 19;
 /// Bytes that a thread keeps for its next product, at most.
-const MOST_KEPT: usize = 2 << 20;
+const MOST_KEPT: usize = 8 << 20;
 
 /// Memory that a task leaves to the next.
 #[derive(Debug, Default)]
