@@ -19,6 +19,7 @@ const MASKED: usize = 2;
 const ALONE: usize = 3;
 
 /// Registers of a column of `M` rows.
+#[inline(always)]
 const fn registers<T, V: Lanes<T>, const M: usize>() -> usize {
     M.div_ceil(V::LEN)
 }
