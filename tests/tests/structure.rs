@@ -377,11 +377,7 @@ fn functions_in_registers(text: &str) -> Vec<(String, bool)> {
             if has_body && MARKS.iter().any(|mark| header.contains(mark) || signature.contains(mark)) {
                 found.push((start.to_string(), is_marked));
             }
-        } else if start.starts_with("#[inline(always)]")
-            || start.starts_with("#[target_feature(")
-            // Portable registers, which an x86-64 has none of.
-            || start.starts_with("#[cfg_attr(not(target_arch = \"x86_64\"), inline(always))]")
-        {
+        } else if start.starts_with("#[inline(always)]") || start.starts_with("#[target_feature(") {
             is_marked = true;
             continue;
         } else if start.starts_with("#[") || start.starts_with("//") {

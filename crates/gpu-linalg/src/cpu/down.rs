@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::lanes::{Block, Has, Lanes, Registers, TURNED};
 use super::panel::Step;
-use super::tile::{MOST_LANES, end};
+use super::tile::{MOST_LANES, end, read};
 use crate::reference::finish;
 
 /// Columns, at most.
@@ -114,12 +114,7 @@ impl<T: Registers> Down<'_, '_, T> {
         let mut sums = [[[V::splat(has, T::ZERO); Q]; N]; G];
         if !self.step.begins {
             for (g, sums) in sums.iter_mut().enumerate().take(count) {
-                let memory = &self.sums[(first + g) * self.between..][..N * Q * V::LEN];
-                for j in 0..N {
-                    for q in 0..Q {
-                        sums[j][q] = V::load(has, &memory[(j * Q + q) * V::LEN..]);
-                    }
-                }
+                read(has, sums, &self.sums[(first + g) * self.between..]);
             }
         }
         if depth > 0 {

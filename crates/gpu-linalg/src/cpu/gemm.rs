@@ -92,6 +92,7 @@ pub(super) fn gemm_with<T: Kept>(
         let (a, b) = ((a, a_layout.matrix), (b, b_layout.matrix));
         let (shape, factors) = ([m, n, depth], (alpha, beta));
         if triangle.is_none()
+            && launch::has_registers()
             && (slender::product(a, b, shape, split, factors, (c, leading))
                 || split.parts == 1 && shallow::product(a, b, shape, factors, (c, leading)))
         {
@@ -159,7 +160,7 @@ fn of_triangle<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Tri
         }
     };
     let height = TRIANGLE_ROWS * whole.leading;
-    if n * n * whole.depth * size_of::<T>() / 2 < SERIAL {
+    if n * n * whole.depth * size_of::<T>() / 2 < SERIAL_TILES {
         T::with_kept(|buffers| c.chunks_mut(height).enumerate().for_each(|rows| task(rows, buffers)));
     } else {
         c.par_chunks_mut(height).enumerate().for_each(|rows| T::with_kept(|buffers| task(rows, buffers)));

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::aligned::Aligned;
 use super::gemm::SERIAL;
 use super::lanes::{Beside, Has, Lanes, Registers};
-use super::launch::{ByRegisters, by_registers, has_registers};
+use super::launch::{ByRegisters, by_registers};
 use super::tile::{MOST_LANES, finish_some};
 use crate::matrix::{Layout, Order};
 
@@ -28,7 +28,7 @@ pub(super) fn product<T: Registers>(
     factors: (T, T),
     (c, row): (&mut [T], usize),
 ) -> bool {
-    if depth == 0 || depth > MOST || !has_registers() {
+    if depth == 0 || depth > MOST {
         return false;
     }
     let lines = lines(b, of_b, [n, depth]);

@@ -55,9 +55,7 @@ impl<T: Registers> Tile<'_, '_, T> {
             }
         }
         let mut tile = [[V::splat(has, T::ZERO); N]; M];
-        let lines =
-            Block::new(b.0, b.1, step.ks.len().max(1), if step.ks.is_empty() { 0 } else { N * V::LEN });
-        add_products(has, (&mut tile, step, memory), a, lines);
+        add_products(has, (&mut tile, step, memory), a, b);
         if !end(has, step, &mut tile, memory, totals) {
             return;
         }
@@ -109,35 +107,34 @@ pub(super) fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
 }
 
 /// The sums of a step of each of `M` rows of a tile, k after k, of the products of an element of A and a line of `N`
-/// registers of B. In memory are the sums of the k before these, of the same part.
+/// registers of B; lines are `between` elements apart. In memory are the sums of the k before these, of the same part.
 #[inline(always)]
 fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     has: Has<V>,
     (tile, step, memory): (&mut [[V; N]; M], &Step, &[T]),
     a: &[T],
-    b: Block<'_, T>,
+    (b, between): (&[T], usize),
 ) {
     // In registers meanwhile, element by element: a copy of the whole is a call. No closures here: they would be
     // functions of their own, compiled for the oldest machines.
     let mut sums = [[V::splat(has, T::ZERO); N]; M];
     if !step.begins {
-        let memory = &memory[..M * N * V::LEN];
-        for i in 0..M {
-            for j in 0..N {
-                sums[i][j] = V::load(has, &memory[(i * N + j) * V::LEN..]);
-            }
-        }
+        read(has, &mut sums, memory);
     }
-    for (k, elements) in (0..step.ks.len()).zip(a.as_chunks::<M>().0) {
-        let values = b.rest(k, 0);
-        let mut line = [V::splat(has, T::ZERO); N];
-        for j in 0..N {
-            line[j] = V::load(has, &values[j * V::LEN..]);
-        }
-        for i in 0..M {
-            let element = V::splat(has, elements[i]);
+    let depth = step.ks.len();
+    if depth > 0 {
+        let b = Block::new(b, between, depth, N * V::LEN);
+        for (k, elements) in (0..depth).zip(a.as_chunks::<M>().0) {
+            let values = b.rest(k, 0);
+            let mut line = [V::splat(has, T::ZERO); N];
             for j in 0..N {
-                sums[i][j] = line[j].mul_add(element, sums[i][j]);
+                line[j] = V::load(has, &values[j * V::LEN..]);
+            }
+            for i in 0..M {
+                let element = V::splat(has, elements[i]);
+                for j in 0..N {
+                    sums[i][j] = line[j].mul_add(element, sums[i][j]);
+                }
             }
         }
     }
@@ -150,7 +147,11 @@ fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
 
 /// Reads a tile from memory of its own.
 #[inline(always)]
-fn read<T, V: Lanes<T>, const M: usize, const N: usize>(has: Has<V>, tile: &mut [[V; N]; M], memory: &[T]) {
+pub(super) fn read<T, V: Lanes<T>, const M: usize, const N: usize>(
+    has: Has<V>,
+    tile: &mut [[V; N]; M],
+    memory: &[T],
+) {
     let memory = &memory[..M * N * V::LEN];
     for i in 0..M {
         for j in 0..N {

@@ -1,7 +1,7 @@
 //! Products of a matrix and a vector, with the chains of the order of operations side by side in registers.
 //!
-//! Along the lines of a row-major matrix ([`along`]) a lane's chain takes 16 bytes in turn: several short lines are in a
-//! register ([`beside`]), as many as it has elements of a lane each ([`single`]). Across those of a column-major one
+//! Along the lines of a row-major matrix ([`along`]) a lane's chain takes 16 bytes in turn: several short lines are in
+//! a register ([`beside`]), as many as it has elements of a lane each ([`single`]). Across those of a column-major one
 //! ([`across`]) the results are side by side, those of a few rows in registers all the time ([`few`], [`columns`]).
 //! The bits are those of [`reference::gemv`](crate::reference::gemv).
 

@@ -154,9 +154,6 @@ impl Registers for f64 {
 }
 
 /// Some elements, whatever the machine: four, or another power of two of them.
-///
-/// x86-64 has this where it has no fused multiply-add, so that each element's is a call of its own. There operations
-/// are not inlined: it would be a third of this crate's code, and no faster.
 #[derive(Clone, Copy)]
 pub struct Portable<T, const N: usize = 4>([T; N]);
 
@@ -183,55 +180,47 @@ impl<T: Float, const N: usize> Lanes<T> for Portable<T, N> {
         *values.first_chunk_mut().expect("as many elements") = self.0;
     }
 
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[inline(always)]
     fn mul_add(self, a: Self, sum: Self) -> Self {
         Self(core::array::from_fn(|lane| a.0[lane].mul_add(self.0[lane], sum.0[lane])))
     }
 
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[inline(always)]
     fn times(self, other: Self) -> Self {
         Self(core::array::from_fn(|lane| self.0[lane] * other.0[lane]))
     }
 
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[inline(always)]
     fn plus(self, other: Self) -> Self {
         Self(core::array::from_fn(|lane| self.0[lane] + other.0[lane]))
     }
 
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[inline(always)]
     fn load_some(_: Has<Self>, values: &[T]) -> Self {
         let mut some = [T::ZERO; N];
         some.iter_mut().zip(values).for_each(|(some, &value)| *some = value);
         Self(some)
     }
 
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[inline(always)]
     fn store_some(self, values: &mut [T]) {
         values.iter_mut().zip(self.0).for_each(|(to, value)| *to = value);
     }
 
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[inline(always)]
     fn load_pieces(_: Has<Self>, pieces: [&[T]; 4]) -> Self {
         let places = 16 / size_of::<T>();
         Self(core::array::from_fn(|at| pieces[at / places][at % places]))
     }
 
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[inline(always)]
     fn every(self, place: usize) -> Self {
         let places = 16 / size_of::<T>();
         assert!(place < places, "16 bytes have the element");
         Self(core::array::from_fn(|at| self.0[at / places * places + place]))
     }
 
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[inline(always)]
     fn halves(self, other: Self) -> (Self, Self) {
         let vector = 16 / size_of::<T>();
         // The element at `at` of the even or odd ones.

@@ -14,12 +14,12 @@ use broadcast::Broadcast;
 use rayon::prelude::*;
 use strips::Strips;
 use tiles::Tiles;
-use turned::{Short, Turned};
+use turned::Turned;
 
 use super::aligned::Aligned;
 use super::gemm::SERIAL;
 use super::lanes::{Has, Lanes, Registers, TURNED};
-use super::launch::{ByRegisters, by_registers, has_registers};
+use super::launch::{ByRegisters, by_registers};
 use super::tile::{MOST_LANES, finish_run};
 use crate::matrix::{Layout, Order};
 use crate::plan::gemm::Split;
@@ -107,7 +107,7 @@ pub(super) fn product<T: Registers>(
     (c, row): (&mut [T], usize),
 ) -> bool {
     let (count, len) = (m.min(n), m.max(n));
-    if count > MOST || depth == 0 || !has_registers() {
+    if count > MOST || depth == 0 {
         return false;
     }
     let (long, few) =
@@ -207,7 +207,7 @@ ways! {
     // A core does as much in two registers of 32 bytes as in one of 64, and sorts them sooner.
     ByTurning = |part, wide, half, least| {
         if part.len < 2 * L::LEN {
-            part.run::<L, Short>(least)
+            part.run::<L, Turned>(least)
         } else if const { size_of::<W>() > 2 * SIXTEEN } {
             part.run::<H, Turned>(half)
         } else {
@@ -301,7 +301,7 @@ impl<'c, T: Registers> Strip<'c, T> {
         // Blocks end behind the last k's.
         let mut few = Aligned::new(T::ZERO, of.depth * width + TURNED);
         if layout.order() == Order::RowMajor {
-            turn_few(&mut few, width, (short, leading), [of.count, of.depth]);
+            turn(&mut few, width, (short, leading), [of.count, of.depth]);
         } else if leading == width {
             let len = (of.depth - 1) * leading + of.count;
             few[..len].copy_from_slice(&short[..len]);
@@ -323,44 +323,42 @@ impl<'c, T: Registers> Strip<'c, T> {
     #[inline(always)]
     fn turn(&mut self, count: usize, is_apart: bool) {
         self.turned.grow(T::ZERO, self.sums.len());
-        let [from, to] = if is_apart { [[1, count], [self.room, 1]] } else { [[self.room, 1], [1, count]] };
-        for at in (0..self.len).step_by(TURNED) {
-            // What a block has beyond `count` is written over by the next one's first elements: so from the last on.
-            for side in (0..count).step_by(TURNED).rev() {
-                let step = from[usize::from(is_apart)];
-                let start = side * from[0] + at * from[1];
-                let lines = core::array::from_fn(|line| {
-                    self.sums[start + line * step..].first_chunk().expect("blocks are whole")
-                });
-                let step = to[usize::from(!is_apart)];
-                T::turn(lines, &mut self.turned[side * to[0] + at * to[1]..], step);
-            }
+        if is_apart {
+            turn(&mut self.turned, self.room, (&self.sums, count), [self.len, count]);
+        } else {
+            turn(&mut self.turned, count, (&self.sums, self.room), [count, self.len]);
         }
     }
 }
 
-/// Writes `count` lines of `depth` elements k after k, for each of which there are `width` places, and a block behind
-/// the last.
-fn turn_few<T: Registers>(
-    few: &mut [T],
+/// Writes `count` lines of `depth` elements, `leading` apart, k after k: for each of these there are `width` places, and
+/// a block's behind the last.
+#[inline(always)]
+fn turn<T: Registers>(
+    to: &mut [T],
     width: usize,
     (lines, leading): (&[T], usize),
     [count, depth]: [usize; 2],
 ) {
-    // What a block has beyond `count` is written over by the next k's first elements: so from the last one on.
+    // What a block has beyond `count` is written over by the next k's first elements: so from the last on.
     for side in (0..count).step_by(TURNED).rev() {
         let line = |at: usize| &lines[(side + at).min(count - 1) * leading..][..depth];
         let some = [line(0), line(1), line(2), line(3)];
-        let [a, b, c, d] = some.map(|line| line.as_chunks().0);
-        let mut place = side;
-        for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
-            T::turn([a, b, c, d], &mut few[place..], width);
-            place += TURNED * width;
-        }
-        for k in depth / TURNED * TURNED..depth {
-            for (at, line) in some.iter().enumerate().take(count - side) {
-                few[k * width + side + at] = line[k];
+        if depth < TURNED {
+            for k in 0..depth {
+                for (at, line) in some.iter().enumerate().take(count - side) {
+                    to[k * width + side + at] = line[k];
+                }
             }
+            continue;
+        }
+        let mut k = 0;
+        while k < depth {
+            // Of the last ones some once more.
+            let from = k.min(depth - TURNED);
+            let part = |line: usize| some[line][from..].first_chunk().expect("blocks are whole");
+            T::turn([part(0), part(1), part(2), part(3)], &mut to[from * width + side..], width);
+            k = from + TURNED;
         }
     }
 }

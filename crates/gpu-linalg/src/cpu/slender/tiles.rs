@@ -62,10 +62,10 @@ fn tile<T: Registers, V: Lanes<T>, const G: usize, const N: usize>(
         let few = Block::new(&few[part.start * padded(of.count) + side..], padded(of.count), part.len(), G);
         let chains = if width == N * V::LEN {
             let lines = Block::new(long, of.leading, part.len(), N * V::LEN);
-            whole::<T, V, G, N>(has, lines, few)
+            chains::<T, V, G, N, true>(has, lines, few)
         } else {
             let lines = Block::new(long, of.leading, part.len(), width);
-            in_part::<T, V, G, N>(has, lines, few)
+            chains::<T, V, G, N, false>(has, lines, few)
         };
         // Parts are added in ascending order, the second one to the first.
         for i in 0..G {
@@ -94,56 +94,27 @@ fn tile<T: Registers, V: Lanes<T>, const G: usize, const N: usize>(
     N
 }
 
-/// The chains of lines as long as `N` registers.
+/// The chains of lines as long as `N` registers, or, if those are not `WHOLE`, up to one less.
 #[inline(always)]
-fn whole<T: Registers, V: Lanes<T>, const G: usize, const N: usize>(
+fn chains<T: Registers, V: Lanes<T>, const G: usize, const N: usize, const WHOLE: bool>(
     has: Has<V>,
     lines: Block<'_, T>,
     few: Block<'_, T>,
 ) -> [[V; N]; G] {
     let mut chains = [[V::splat(has, T::ZERO); N]; G];
     for k in 0..lines.lines() {
-        let line = lines.rest(k, 0);
+        let (line, few) = (lines.rest(k, 0), few.some::<G>(k, 0));
         let mut elements = [V::splat(has, T::ZERO); N];
         for j in 0..N {
-            elements[j] = V::load(has, &line[j * V::LEN..]);
+            let line = &line[j * V::LEN..];
+            elements[j] = if WHOLE || j + 1 < N { V::load(has, line) } else { V::load_some(has, line) };
         }
-        add(has, elements, few.some(k, 0), &mut chains);
+        for i in 0..G {
+            let factor = V::splat(has, few[i]);
+            for j in 0..N {
+                chains[i][j] = elements[j].mul_add(factor, chains[i][j]);
+            }
+        }
     }
     chains
-}
-
-/// The same where the last register holds fewer.
-#[inline(always)]
-fn in_part<T: Registers, V: Lanes<T>, const G: usize, const N: usize>(
-    has: Has<V>,
-    lines: Block<'_, T>,
-    few: Block<'_, T>,
-) -> [[V; N]; G] {
-    let mut chains = [[V::splat(has, T::ZERO); N]; G];
-    for k in 0..lines.lines() {
-        let (line, last) = lines.rest(k, 0).split_at((N - 1) * V::LEN);
-        let mut elements = [V::load_some(has, last); N];
-        for j in 0..N - 1 {
-            elements[j] = V::load(has, &line[j * V::LEN..]);
-        }
-        add(has, elements, few.some(k, 0), &mut chains);
-    }
-    chains
-}
-
-/// Adds the products of one k.
-#[inline(always)]
-fn add<T: Registers, V: Lanes<T>, const G: usize, const N: usize>(
-    has: Has<V>,
-    elements: [V; N],
-    few: &[T; G],
-    chains: &mut [[V; N]; G],
-) {
-    for i in 0..G {
-        let factor = V::splat(has, few[i]);
-        for j in 0..N {
-            chains[i][j] = elements[j].mul_add(factor, chains[i][j]);
-        }
-    }
 }

@@ -25,22 +25,6 @@ impl<T: Registers, V: Lanes<T>> Sums<T, V> for Turned {
     }
 }
 
-/// The same where the longer extent is less than two registers.
-pub(super) struct Short;
-
-impl<T: Registers, V: Lanes<T>> Sums<T, V> for Short {
-    #[inline(always)]
-    fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<'_, T>) {
-        match padded(of.count) {
-            1 if const { size_of::<T>() == 4 } => self::strip::<T, V, 4, 1, 1>(has, of, first, strip),
-            2 if const { size_of::<T>() == 4 } => self::strip::<T, V, 4, 2, 1>(has, of, first, strip),
-            _ if const { size_of::<T>() == 4 } => self::strip::<T, V, 4, 4, 1>(has, of, first, strip),
-            1 => self::strip::<T, V, 2, 1, 1>(has, of, first, strip),
-            _ => self::strip::<T, V, 2, 2, 1>(has, of, first, strip),
-        }
-    }
-}
-
 /// The sums of the results from `first` on, in `N` registers at a time: those of each of `Q` in the strip's room.
 /// `P` elements are 16 bytes.
 #[inline(always)]
