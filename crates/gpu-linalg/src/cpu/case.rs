@@ -2,6 +2,7 @@
 
 use super::lanes::Registers;
 use crate::matrix::{BatchLayout, Layout};
+use crate::plan::gemm::Sums;
 use crate::reference;
 
 /// Layouts that each shape is tried in: each order of both factors, with and without gaps.
@@ -28,7 +29,7 @@ pub(super) fn check<T: Registers + PartialEq>(
             if product((&a, of_a), (&b, of_b), factors, (&mut actual, of_c.leading_dimension())) {
                 let mut expected = old;
                 let (a, b, c) = ((&a[..], one(of_a)), (&b[..], one(of_b)), (&mut expected[..], one(of_c)));
-                reference::by_tiles(None, factors.0, a, b, factors.1, c);
+                reference::by_tiles((None, Sums::Parts), factors.0, a, b, factors.1, c);
                 assert!(actual == expected, "{m} × {n} × {depth}, turned {lines:?}, gap {gap}, beta {beta}");
                 taken += 1;
             }

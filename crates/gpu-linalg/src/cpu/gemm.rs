@@ -7,14 +7,14 @@
 
 use core::ops::Range;
 
-use rayon::prelude::*;
+use gpu_core::cores;
 
 use super::panel::{Buffers, COLUMNS, Kept, Panel};
 use super::{launch, shallow, slender};
 use crate::api::Triangle;
 use crate::matrix::{BatchLayout, Order};
 use crate::plan::gemm::{Split, Sums};
-use crate::reference::finish;
+use crate::reference::{self, finish};
 
 /// The most rows of C of a task: with [`DEPTH`](super::panel::DEPTH) a block of A that fits the second-level cache.
 const ROWS: usize = 384;
@@ -52,6 +52,9 @@ macro_rules! products {
         impl Products for $T {
             fn product(of: Of, factors: [Self; 2], a: Matrices<Self>, b: Matrices<Self>, c: MatricesMut<Self>) {
                 let [alpha, beta] = factors;
+                if !launch::has_registers() {
+                    return reference::by_tiles(of, alpha, a, b, beta, c);
+                }
                 gemm_with(launch::compute, of, alpha, a, b, beta, c);
             }
         }
@@ -92,7 +95,6 @@ pub(super) fn gemm_with<T: Kept>(
         let (a, b) = ((a, a_layout.matrix), (b, b_layout.matrix));
         let (shape, factors) = ([m, n, depth], (alpha, beta));
         if triangle.is_none()
-            && launch::has_registers()
             && (slender::product(a, b, shape, split, factors, (c, leading))
                 || split.parts == 1 && shallow::product(a, b, shape, factors, (c, leading)))
         {
@@ -103,7 +105,7 @@ pub(super) fn gemm_with<T: Kept>(
             of_triangle(compute, &whole, triangle, c);
         } else if m * n * depth * size_of::<T>() < SERIAL_TILES {
             T::with_kept(|buffers| compute(&whole, buffers, &mut lines(c, leading)));
-        } else if m <= ROWS && n >= WIDE * m && rayon::current_num_threads() > 1 {
+        } else if m <= ROWS && n >= WIDE * m && cores::count() > 1 {
             by_columns(compute, &whole, c);
         } else {
             by_rows(compute, &whole, c);
@@ -114,20 +116,14 @@ pub(super) fn gemm_with<T: Kept>(
 /// Computes `whole` by panels of rows.
 fn by_rows<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
     // As many tasks for every thread, and those as large as may be: each packs all of B for itself.
-    let (m, threads) = (whole.rows.len(), rayon::current_num_threads());
+    let (m, threads) = (whole.rows.len(), cores::count());
     let tasks = threads * m.div_ceil(ROWS * threads);
     let rows = m.div_ceil(tasks).next_multiple_of(12);
-    let part = |(task, c): (usize, &mut [T])| {
+    cores::chunks(c, rows * whole.leading, 1, |task, c| {
         let first = task * rows;
         let panel = Panel { rows: first..(first + rows).min(m), ..whole.clone() };
         T::with_kept(|buffers| compute(&panel, buffers, &mut lines(c, whole.leading)));
-    };
-    if threads == 1 {
-        // Even one thread would have to be woken.
-        c.chunks_mut(rows * whole.leading).enumerate().for_each(part);
-    } else {
-        c.par_chunks_mut(rows * whole.leading).enumerate().for_each(part);
-    }
+    });
 }
 
 /// Computes a triangle of `whole` by panels of rows: what is beside the diagonal, and the square on it in memory of its
@@ -139,7 +135,7 @@ fn of_triangle<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Tri
         let b = (whole.b.0.get(whole.b.1.index(0, columns.start)..).unwrap_or(&[]), whole.b.1);
         Panel { b, rows, columns: columns.len(), ..whole.clone() }
     };
-    let task = |(task, c): (usize, &mut [T]), buffers: &mut Buffers<T>| {
+    let task = |task: usize, c: &mut [T], buffers: &mut Buffers<T>| {
         let rows = task * TRIANGLE_ROWS..((task + 1) * TRIANGLE_ROWS).min(n);
         let beside = match triangle {
             Triangle::Lower => 0..rows.start,
@@ -161,26 +157,28 @@ fn of_triangle<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Tri
     };
     let height = TRIANGLE_ROWS * whole.leading;
     if n * n * whole.depth * size_of::<T>() / 2 < SERIAL_TILES {
-        T::with_kept(|buffers| c.chunks_mut(height).enumerate().for_each(|rows| task(rows, buffers)));
+        T::with_kept(|buffers| {
+            c.chunks_mut(height).enumerate().for_each(|(number, c)| task(number, c, buffers))
+        });
     } else {
-        c.par_chunks_mut(height).enumerate().for_each(|rows| T::with_kept(|buffers| task(rows, buffers)));
+        cores::chunks(c, height, 1, |number, c| T::with_kept(|buffers| task(number, c, buffers)));
     }
 }
 
 /// Computes `whole`, of few rows, by panels of columns.
 fn by_columns<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
-    let width = whole.columns.div_ceil(rayon::current_num_threads()).next_multiple_of(32).min(COLUMNS);
+    let width = whole.columns.div_ceil(cores::count()).next_multiple_of(32).min(COLUMNS);
     let mut tasks: Vec<Vec<&mut [T]>> = (0..whole.columns).step_by(width).map(|_| Vec::new()).collect();
     for line in c.chunks_mut(whole.leading) {
         for (task, part) in tasks.iter_mut().zip(line[..whole.columns].chunks_mut(width)) {
             task.push(part);
         }
     }
-    tasks.into_par_iter().enumerate().for_each(|(number, mut c)| {
+    cores::elements(&mut tasks, |number, c| {
         let first = number * width;
         let b = (&whole.b.0[whole.b.1.index(0, first)..], whole.b.1);
         let columns = width.min(whole.columns - first);
-        T::with_kept(|buffers| compute(&Panel { b, columns, ..whole.clone() }, buffers, &mut c));
+        T::with_kept(|buffers| compute(&Panel { b, columns, ..whole.clone() }, buffers, c));
     });
 }
 

@@ -1,12 +1,18 @@
 //! Launches panels with the widest vectors that the machine has, found out at run time: with their
 //! [registers](super::lanes), the only unsafe code here.
 
+use gpu_core::vectors::Work;
 use gpu_std::float::Float;
 
-use super::lanes::{Has, Lanes, Portable, Registers};
+#[cfg(any(test, not(target_arch = "x86_64")))]
+use super::lanes::Portable;
+use super::lanes::{Has, Lanes, Registers};
 use super::panel::{Buffers, Panel};
 
 /// Computes a panel's part of C with the instructions at hand, and tiles of as many elements as their registers hold.
+///
+/// # Panics
+/// Without [`has_registers`].
 pub(super) fn compute<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -19,6 +25,9 @@ pub(super) fn compute<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<
             return unsafe { avx2(panel, buffers, c) };
         }
     }
+    #[cfg(all(target_arch = "x86_64", not(test)))]
+    unreachable!("registers that the machine has");
+    #[cfg(any(test, not(target_arch = "x86_64")))]
     portable(panel, buffers, c);
 }
 
@@ -27,20 +36,45 @@ pub(super) fn compute<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<
 ///
 /// No closure, all of it inlined, as in [`Tiles`]. So one branch too many is much code: those that registers' lengths
 /// rule out are left out by `const { … }`, before anything of them is compiled.
-pub(super) trait ByRegisters<T: Registers> {
+pub(super) trait ByRegisters<T: Registers>: Sized {
     /// What comes out.
     type Output;
 
     /// Does it. Mark it `#[inline(always)]`.
     fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, has: (Has<W>, Has<H>, Has<L>)) -> Self::Output;
+
+    /// [`Self::run`] in registers of 64 bytes. Methods, as the compiler divides code between cores by the modules of
+    /// types that have them: functions of this module were compiled on one, for two minutes.
+    ///
+    /// # Safety
+    /// The machine has these instructions.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
+    unsafe fn avx512(self) -> Self::Output {
+        // SAFETY: as the caller says.
+        let has = unsafe { (Has::<T::Avx512>::new(), Has::<T::Avx2>::new(), Has::<T::Avx128>::new()) };
+        self.run(has)
+    }
+
+    /// [`Self::run`] in registers of 32 bytes.
+    ///
+    /// # Safety
+    /// The machine has these instructions.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn avx2(self) -> Self::Output {
+        // SAFETY: as the caller says.
+        let has = unsafe { (Has::<T::Avx2>::new(), Has::<T::Avx128>::new(), Has::<T::Avx128>::new()) };
+        self.run(has)
+    }
 }
 
-/// Whether the machine has registers for [`by_registers`]. An x86-64 without fused multiply-adds has none: each of
+/// Whether the machine has registers for all that is here. An x86-64 without fused multiply-adds has none: each of
 /// these is a call there, whatever is around it, and code for it would be a third of this crate's.
 pub(super) fn has_registers() -> bool {
     #[cfg(all(target_arch = "x86_64", not(test)))]
     return std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma");
-    #[cfg(not(all(target_arch = "x86_64", not(test))))]
+    #[cfg(any(test, not(target_arch = "x86_64")))]
     true
 }
 
@@ -58,38 +92,57 @@ pub(super) fn by_registers<T: Registers, W: ByRegisters<T>>(work: W) -> W::Outpu
         use std::is_x86_feature_detected as has;
         if widest >= 64 && has!("avx512f") && has!("avx512vl") && has!("avx2") && has!("fma") {
             // SAFETY: the machine has these instructions.
-            return unsafe { registers_avx512(work) };
+            return unsafe { work.avx512() };
         }
         if widest >= 32 && has!("avx2") && has!("fma") {
             // SAFETY: the machine has these instructions.
-            return unsafe { registers_avx2(work) };
+            return unsafe { work.avx2() };
         }
     }
     #[cfg(all(target_arch = "x86_64", not(test)))]
     unreachable!("registers that the machine has");
-    #[cfg(not(all(target_arch = "x86_64", not(test))))]
+    #[cfg(any(test, not(target_arch = "x86_64")))]
     registers_portable(work)
 }
 
-#[cfg(not(all(target_arch = "x86_64", not(test))))]
+#[cfg(any(test, not(target_arch = "x86_64")))]
 fn registers_portable<T: Registers, W: ByRegisters<T>>(work: W) -> W::Output {
     work.run((T::HAS_SIXTEEN, T::HAS_SIXTEEN, T::HAS_SIXTEEN))
 }
 
+/// Does work in the compiler's vectors, as [`gpu_core::vectors::run`] does.
+///
+/// # Panics
+/// Without [`has_registers`].
+pub(super) fn by_vectors<W: Work>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::is_x86_feature_detected as has;
+        if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
+            // SAFETY: the machine has these instructions.
+            return unsafe { vectors_avx512(work) };
+        }
+        if has!("avx2") && has!("fma") {
+            // SAFETY: the machine has these instructions.
+            return unsafe { vectors_avx2(work) };
+        }
+    }
+    #[cfg(all(target_arch = "x86_64", not(test)))]
+    unreachable!("registers that the machine has");
+    #[cfg(any(test, not(target_arch = "x86_64")))]
+    work.run()
+}
+
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
-fn registers_avx512<T: Registers, W: ByRegisters<T>>(work: W) -> W::Output {
-    // SAFETY: this is called only where the machine has these instructions.
-    let has = unsafe { (Has::<T::Avx512>::new(), Has::<T::Avx2>::new(), Has::<T::Avx128>::new()) };
-    work.run(has)
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+fn vectors_avx512<W: Work>(work: W) -> W::Output {
+    work.run()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn registers_avx2<T: Registers, W: ByRegisters<T>>(work: W) -> W::Output {
-    // SAFETY: this is called only where the machine has these instructions.
-    let has = unsafe { (Has::<T::Avx2>::new(), Has::<T::Avx128>::new(), Has::<T::Avx128>::new()) };
-    work.run(has)
+fn vectors_avx2<W: Work>(work: W) -> W::Output {
+    work.run()
 }
 
 /// Work on tiles of `M` columns of a factor and `N` rows, or the other way round, that the registers hold.
@@ -139,6 +192,7 @@ fn tiles_avx2<T: Float, W: Tiles>(work: W) -> W::Output {
 }
 
 /// With what every machine has.
+#[cfg(any(test, not(target_arch = "x86_64")))]
 fn portable<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
     panel.compute::<Portable<T>, 4, 2>(Portable::HAS, buffers, c);
 }
@@ -261,7 +315,14 @@ pub(super) mod tests {
                     if m == n { &[None, Some(Triangle::Lower), Some(Triangle::Upper)][..] } else { &[None] };
                 for &triangle in triangles {
                     let mut expected = old.clone();
-                    reference::by_tiles(triangle, of(0.5), a, b, of(-1.5), (&mut expected, c_layout));
+                    reference::by_tiles(
+                        (triangle, Sums::Parts),
+                        of(0.5),
+                        a,
+                        b,
+                        of(-1.5),
+                        (&mut expected, c_layout),
+                    );
                     for (name, way) in ways::<T>() {
                         let mut c = old.clone();
                         gemm_with(way, (triangle, Sums::Parts), of(0.5), a, b, of(-1.5), (&mut c, c_layout));

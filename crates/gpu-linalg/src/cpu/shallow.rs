@@ -2,7 +2,7 @@
 //! line, and nothing is copied but what is not in lines. The bits are those of
 //! [`reference::gemm`](crate::reference::gemm).
 
-use rayon::prelude::*;
+use gpu_core::cores;
 
 use super::aligned::Aligned;
 use super::gemm::SERIAL;
@@ -32,7 +32,7 @@ pub(super) fn product<T: Registers>(
         return false;
     }
     let lines = lines(b, of_b, [n, depth]);
-    let threads = rayon::current_num_threads();
+    let threads = cores::count();
     let part = |first: usize, c: &mut [T]| {
         by_registers(Rows { a, first, lines: &lines, columns: n, depth, factors, c, row });
     };
@@ -40,7 +40,7 @@ pub(super) fn product<T: Registers>(
         part(0, c);
     } else {
         let rows = m.div_ceil(2 * threads).next_multiple_of(HEIGHT);
-        c.par_chunks_mut(rows * row).enumerate().for_each(|(number, c)| part(number * rows, c));
+        cores::chunks(c, rows * row, 1, |number, c| part(number * rows, c));
     }
     true
 }

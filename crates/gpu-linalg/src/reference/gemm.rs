@@ -7,7 +7,7 @@ use super::{finish, gemv};
 use crate::api::Triangle;
 use crate::launch::RealElement;
 use crate::matrix::{BatchLayout, Order};
-use crate::plan::gemm::{AsVector, Split};
+use crate::plan::gemm::{AsVector, Split, Sums};
 
 /// [`crate::gemm`] of slices with their layouts.
 ///
@@ -34,12 +34,13 @@ pub fn gemm<T: RealElement>(
         let y = &mut c[..matrix.rows()];
         return gemv(alpha, of_matrix, matrix, x, beta, y).expect("there is a plan for it");
     }
-    by_tiles(None, alpha, (a, a_layout), (b, b_layout), beta, (c, c_layout));
+    by_tiles((None, Sums::Parts), alpha, (a, a_layout), (b, b_layout), beta, (c, c_layout));
 }
 
-/// Every product as one of matrices, a single row or column too; of C, if a triangle is given, only that.
+/// Every product as one of matrices, a single row or column too; of C, if a triangle is given, only that, and with sums
+/// as they are asked for.
 pub(crate) fn by_tiles<T: Float>(
-    triangle: Option<Triangle>,
+    (triangle, sums): (Option<Triangle>, Sums),
     alpha: T,
     (a, a_layout): (&[T], BatchLayout),
     (b, b_layout): (&[T], BatchLayout),
@@ -49,7 +50,7 @@ pub(crate) fn by_tiles<T: Float>(
     if c_layout.matrix.order() == Order::ColumnMajor {
         let (a, b) = ((a, a_layout.transposed()), (b, b_layout.transposed()));
         let triangle = triangle.map(Triangle::other);
-        return by_tiles(triangle, alpha, b, a, beta, (c, c_layout.transposed()));
+        return by_tiles((triangle, sums), alpha, b, a, beta, (c, c_layout.transposed()));
     }
     let (m, n) = c_layout.matrix.shape();
     let k = if alpha == T::ZERO { 0 } else { a_layout.matrix.columns() };
@@ -57,7 +58,7 @@ pub(crate) fn by_tiles<T: Float>(
     if m == 0 || n == 0 {
         return;
     }
-    let split = Split::of_part(size_of::<T>(), k, c_layout, triangle.is_some());
+    let split = sums.split(k, || Split::of_part(size_of::<T>(), k, c_layout, triangle.is_some()));
     for number in 0..c_layout.count {
         // Factors without elements may have any stride.
         let (a, b) = (from(a, number * a_layout.stride), from(b, number * b_layout.stride));

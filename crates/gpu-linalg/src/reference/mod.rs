@@ -12,7 +12,6 @@ mod triangle;
 
 pub use elementwise::{elementwise, map, swap, update};
 pub use factor::{potrf, potrs};
-#[cfg(test)]
 pub(crate) use gemm::by_tiles;
 pub use gemm::gemm;
 pub use gemv::gemv;

@@ -41,7 +41,7 @@ impl<T: Scalar, const V: usize> Work for Strips<'_, T, V> {
 
     #[inline(always)]
     fn run(self) {
-        self.with::<_, false>(InVectors::<BLOCK>);
+        self.with(InVectors::<BLOCK>, false);
     }
 }
 
@@ -50,17 +50,14 @@ impl<T: RealElement, const V: usize> ByRegisters<T> for Strips<'_, T, V> {
 
     #[inline(always)]
     fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, (wide, _, _): (Has<W>, Has<H>, Has<L>)) {
-        if is_far(self.0.a) {
-            self.with::<_, true>(InRegisters::<W, SIDE>(wide));
-        } else {
-            self.with::<_, false>(InRegisters::<W, SIDE>(wide));
-        }
+        let is_far = is_far(self.0.a);
+        self.with(InRegisters::<W, SIDE>(wide), is_far);
     }
 }
 
 impl<T: Scalar, const V: usize> Strips<'_, T, V> {
     #[inline(always)]
-    fn with<C: Cells<T>, const FAR: bool>(self, cells: C) {
+    fn with<C: Cells<T>>(self, cells: C, is_far: bool) {
         let Across { a, layout, x, columns, groups, of_warp, first, sums } = self.0;
         let most = STRIP_BYTES / size_of::<T::Sum>();
         let room = most.min(sums.len()).next_multiple_of(ROOM);
@@ -74,7 +71,8 @@ impl<T: Scalar, const V: usize> Strips<'_, T, V> {
                 Block::new(&a[layout.index(first, columns.start)..], layout.leading_dimension(), count, len);
             let (rounds, behind) = (count / V / groups, count / V % groups);
             let x = &x[columns.clone()];
-            let strip = Strip::<T, C, V, FAR> { lines, x, groups, of_warp, rounds, behind, len, room, cells };
+            let strip =
+                Strip::<T, C, V> { lines, is_far, x, groups, of_warp, rounds, behind, len, room, cells };
             if of_warp == 1 {
                 strip.chains(&mut memory);
                 let (sums, groups) = memory.split_at_mut(room);
@@ -89,10 +87,11 @@ impl<T: Scalar, const V: usize> Strips<'_, T, V> {
     }
 }
 
-/// Some rows, of a matrix that may be `FAR`.
-struct Strip<'a, T: Scalar, C, const V: usize, const FAR: bool> {
-    /// The piece's columns, and their factors.
+/// Some rows.
+struct Strip<'a, T: Scalar, C, const V: usize> {
+    /// The piece's columns, whether they are far, and their factors.
     lines: Block<'a, T>,
+    is_far: bool,
     x: &'a [T],
     groups: usize,
     of_warp: usize,
@@ -117,7 +116,7 @@ struct Node {
     added: usize,
 }
 
-impl<T: Scalar, C: Cells<T>, const V: usize, const FAR: bool> Strip<'_, T, C, V, FAR> {
+impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
     /// The sum of all groups that have lines, the first strip of `memory`.
     ///
     /// Of a warp those are added whose distance is half of it, and so on; the sums of left ones of two wait for the
@@ -349,11 +348,11 @@ impl<T: Scalar, C: Cells<T>, const V: usize, const FAR: bool> Strip<'_, T, C, V,
         strips: &mut [T::Sum],
     ) {
         let (sums, behind) = strips.split_at_mut(self.room);
-        let others = Others { begins, added, behind, room: self.room };
+        let others = Others { begins, added, behind, room: self.room, is_far: self.is_far };
         let mut at = 0;
         let (many, few) = sums.split_at_mut(self.len / C::LEN * C::LEN);
         for sums in many.chunks_exact_mut(C::LEN) {
-            some::<_, _, L, N, FAR>(self.cells, of, &others, (at, C::LEN), sums);
+            some::<_, _, L, N>(self.cells, of, &others, (at, C::LEN), sums);
             at += C::LEN;
         }
         let cells = self.cells.rest();
@@ -361,7 +360,7 @@ impl<T: Scalar, C: Cells<T>, const V: usize, const FAR: bool> Strip<'_, T, C, V,
             if at >= self.len {
                 break;
             }
-            some::<_, _, L, N, FAR>(cells, of, &others, (at, C::Rest::LEN.min(self.len - at)), sums);
+            some::<_, _, L, N>(cells, of, &others, (at, C::Rest::LEN.min(self.len - at)), sums);
             at += C::Rest::LEN;
         }
     }
@@ -374,18 +373,20 @@ struct Others<'a, S> {
     /// The strips behind the first one, `room` apart.
     behind: &'a [S],
     room: usize,
+    /// Whether lines are far.
+    is_far: bool,
 }
 
 /// [`Strip::pass`] of `count` results from `at` on, which are the first of `sums`.
 #[inline(always)]
-fn some<T: Scalar, C: Cells<T>, const L: usize, const N: usize, const FAR: bool>(
+fn some<T: Scalar, C: Cells<T>, const L: usize, const N: usize>(
     cells: C,
     of: &[Lines<'_, T, L>; N],
     others: &Others<'_, T::Sum>,
     (at, count): (usize, usize),
     sums: &mut [T::Sum],
 ) {
-    let &Others { begins, added, behind, room } = others;
+    let &Others { begins, added, behind, room, is_far } = others;
     // Of each 1, 2, 4 groups the sum, which is where they begin.
     let mut nodes = [cells.zero(); N];
     for leaf in 0..N {
@@ -397,7 +398,7 @@ fn some<T: Scalar, C: Cells<T>, const L: usize, const N: usize, const FAR: bool>
             cells.read(&behind[(added - 1) * room + at..])
         };
         let (lines, factors) = (of[leaf].0.some(at, count), &of[leaf].1);
-        if const { FAR } {
+        if is_far {
             for line in lines {
                 prefetch_l2(line, AHEAD, C::LEN * size_of::<T>());
             }

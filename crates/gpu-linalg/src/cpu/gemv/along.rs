@@ -163,25 +163,22 @@ impl<T: RealElement, const V: usize> Arranged<T, V> for Rows<'_, T, V> {
 
     #[inline(always)]
     fn lanes<R: Lanes<T>, const G: usize>(self, has: Has<R>) {
-        if is_far(self.0.a) {
-            self.blocks::<R, G, false, true>(has);
-        } else {
-            self.blocks::<R, G, false, false>(has);
-        }
+        self.blocks::<R, G, false>(has);
     }
 
     #[inline(always)]
     fn beside<R: Lanes<T>, const G: usize>(self, has: Has<R>) {
-        self.blocks::<R, G, true, false>(has);
+        self.blocks::<R, G, true>(has);
     }
 }
 
 impl<T: RealElement, const V: usize> Rows<'_, T, V> {
     /// Blocks of up to `V` rows, or [`BLOCK`] of a matrix that is far.
     #[inline(always)]
-    fn blocks<R: Lanes<T>, const G: usize, const BESIDE: bool, const FAR: bool>(self, has: Has<R>) {
+    fn blocks<R: Lanes<T>, const G: usize, const BESIDE: bool>(self, has: Has<R>) {
         let Along { a, layout, x, piece, width: _, mut first, mut sums } = self.0;
         let ((rows, columns), leading) = (layout.shape(), layout.leading_dimension());
+        let is_far = is_far(a);
         while !sums.is_empty() {
             let (number, row) = (first / rows, first % rows);
             let columns = number * piece..((number + 1) * piece).min(columns);
@@ -195,10 +192,10 @@ impl<T: RealElement, const V: usize> Rows<'_, T, V> {
             let lines = Block::new(&a[start..], leading, some, columns.len());
             if const { BESIDE } {
                 short_lines::<T, R, V, G>(has, lines, x, of_piece);
-            } else if const { FAR } {
-                several::<T, R, V, G, BLOCK, true>(has, lines, x, of_piece);
+            } else if const { V < BLOCK } && is_far {
+                several::<T, R, V, G, BLOCK>(has, (lines, is_far), x, of_piece);
             } else {
-                several::<T, R, V, G, V, false>(has, lines, x, of_piece);
+                several::<T, R, V, G, V>(has, (lines, is_far), x, of_piece);
             }
         }
     }
@@ -223,11 +220,11 @@ impl<T: RealElement, const V: usize> Rows<'_, T, V> {
     }
 }
 
-/// The sums of lines that fill registers by themselves, `L` at a time.
+/// The sums of lines that fill registers by themselves, and may be far, `L` at a time.
 #[inline(always)]
-fn several<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: usize, const FAR: bool>(
+fn several<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: usize>(
     has: Has<R>,
-    lines: Block<'_, T>,
+    (lines, is_far): (Block<'_, T>, bool),
     x: &[T],
     sums: &mut [T],
 ) {
@@ -235,11 +232,11 @@ fn several<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: u
     let (many, few) = sums.as_chunks_mut::<L>();
     for (number, sums) in many.iter_mut().enumerate() {
         let lines = some_lines(lines, number * L, L);
-        *sums = lanes::<T, R, V, G, L, FAR>(has, (lines, L), x, round);
+        *sums = lanes::<T, R, V, G, L, true>(has, (lines, L, is_far), x, round);
     }
     if !few.is_empty() {
         let lines = some_lines(lines, many.len() * L, few.len());
-        let sums = lanes::<T, R, V, G, L, FAR>(has, (lines, few.len()), x, round);
+        let sums = lanes::<T, R, V, G, L, false>(has, (lines, few.len(), is_far), x, round);
         few.copy_from_slice(&sums[..few.len()]);
     }
 }
@@ -260,7 +257,8 @@ pub(super) fn some_lines<T: Copy, const L: usize>(
 }
 
 /// The sums of the first `count` of `L` lines, a multiple of `V`, of which a round begins at `first`, and the next one
-/// `round` elements behind it: in each `V` elements of as many lanes as `G` registers have. Lines may be `FAR`.
+/// `round` elements behind it: in each `V` elements of as many lanes as `G` registers have. They are `ALL` lines, or
+/// fewer.
 #[inline(always)]
 pub(super) fn lanes<
     T: Registers,
@@ -268,10 +266,10 @@ pub(super) fn lanes<
     const V: usize,
     const G: usize,
     const L: usize,
-    const FAR: bool,
+    const ALL: bool,
 >(
     has: Has<R>,
-    (lines, count): ([&[T]; L], usize),
+    (lines, count, is_far): ([&[T]; L], usize, bool),
     x: &[T],
     (first, round): (usize, usize),
 ) -> [T; L] {
@@ -280,17 +278,17 @@ pub(super) fn lanes<
         if size_of::<R>() == 64 { 16 } else { 8 }
     }
     let mut sums = [R::splat(has, T::ZERO); L];
-    if const { L * G <= most::<R>() } && count == L {
-        sums = chains::<T, R, V, G, L, FAR>(has, lines, x, (first, round));
+    if const { ALL && L * G <= most::<R>() } {
+        sums = chains::<T, R, V, G, L>(has, (lines, is_far), x, (first, round));
     } else {
         let mut line = 0;
         while const { 2 * G <= most::<R>() } && line + 2 <= count {
             let pair = [lines[line], lines[line + 1]];
-            [sums[line], sums[line + 1]] = chains::<T, R, V, G, 2, FAR>(has, pair, x, (first, round));
+            [sums[line], sums[line + 1]] = chains::<T, R, V, G, 2>(has, (pair, is_far), x, (first, round));
             line += 2;
         }
         while line < count {
-            [sums[line]] = chains::<T, R, V, G, 1, FAR>(has, [lines[line]], x, (first, round));
+            [sums[line]] = chains::<T, R, V, G, 1>(has, ([lines[line]], is_far), x, (first, round));
             line += 1;
         }
     }
@@ -313,9 +311,9 @@ pub(super) fn lanes<
 
 /// The chains of some lines' lanes, added at halved distances down to those of a register.
 #[inline(always)]
-fn chains<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: usize, const FAR: bool>(
+fn chains<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: usize>(
     has: Has<R>,
-    lines: [&[T]; L],
+    (lines, is_far): ([&[T]; L], bool),
     x: &[T],
     (first, round): (usize, usize),
 ) -> [R; L] {
@@ -325,7 +323,7 @@ fn chains<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L: us
     // Whole rounds by themselves: only so few instructions are unrolled early enough for sums to be in registers.
     while at + part <= len {
         let Some(x) = rounds.next() else { break };
-        if const { FAR } {
+        if is_far {
             for line in lines.some(at, part) {
                 prefetch_l2(line, AHEAD, part * size_of::<T>());
             }

@@ -69,7 +69,7 @@ impl<T: RealElement, const V: usize> Few<'_, T, V> {
         sums[0] = T::ZERO;
         for first in (0..round.min(x.len())).step_by(part) {
             order_lanes::<T, R, V, G>(has, x, (first, round), &mut ordered);
-            let warp = lanes::<T, R, V, G, V, false>(has, (lines, 1), &ordered, (first, round));
+            let warp = lanes::<T, R, V, G, V, false>(has, (lines, 1, false), &ordered, (first, round));
             sums[0] = sums[0] + warp[0];
         }
     }

@@ -15,14 +15,14 @@ mod narrow;
 mod single;
 
 use gpu_core::cores;
-use gpu_core::vectors::{Work, run};
+use gpu_core::vectors::Work;
 use gpu_linalg_kernels::Scalar;
 use gpu_linalg_kernels::gemv::ACROSS_THREADS;
 use gpu_std::float::Float;
 use gpu_std::half::{bf16, f16};
 
 use super::aligned::Aligned;
-use super::launch::{by_registers, has_registers};
+use super::launch::{by_registers, by_vectors, has_registers};
 use crate::error::Error;
 use crate::launch::Element;
 use crate::matrix::Layout;
@@ -120,11 +120,11 @@ macro_rules! narrow {
             }
 
             fn along(part: Along<'_, Self>) {
-                run(narrow::Rows(part));
+                by_vectors(narrow::Rows(part));
             }
 
             fn across(part: Across<'_, Self>) {
-                run(across::Strips::<$T, 8>(part));
+                by_vectors(across::Strips::<$T, 8>(part));
             }
         }
     )* };
@@ -185,7 +185,7 @@ pub fn gemv<T: Element>(
             });
         }
     }
-    run(Finish { sums: &mut sums, alpha, beta, y });
+    by_vectors(Finish { sums: &mut sums, alpha, beta, y });
     Ok(())
 }
 

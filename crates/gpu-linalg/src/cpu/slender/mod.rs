@@ -11,7 +11,7 @@ mod tiles;
 mod turned;
 
 use broadcast::Broadcast;
-use rayon::prelude::*;
+use gpu_core::cores;
 use strips::Strips;
 use tiles::Tiles;
 use turned::Turned;
@@ -125,33 +125,22 @@ pub(super) fn product<T: Registers>(
     }
     let leading = long.1.leading_dimension();
     let of = Factors { way, long: long.0, leading, few, count, depth, split, factors };
-    let threads = rayon::current_num_threads();
-    let is_serial = threads == 1 || m * n * depth * size_of::<T>() < SERIAL;
-    let task = if is_serial { len } else { len.div_ceil(2 * threads).next_multiple_of(64) };
+    // As much work as one thread's is one task.
+    let is_serial = m * n * depth * size_of::<T>() < SERIAL;
+    let threads = if is_serial { 1 } else { cores::count() };
+    let task = if threads == 1 { len } else { len.div_ceil(2 * threads).next_multiple_of(64) };
+    let part = |number: usize, results: Results<'_, T>| {
+        let first = number * task;
+        Part { of, first, len: task.min(len - first), results }.compute();
+    };
     if m < n {
         let mut tasks: Vec<Vec<&mut [T]>> = (0..len).step_by(task).map(|_| Vec::with_capacity(m)).collect();
         for line in c.chunks_mut(row) {
             tasks.iter_mut().zip(line[..n].chunks_mut(task)).for_each(|(task, part)| task.push(part));
         }
-        let part = |(number, lines)| {
-            let first = number * task;
-            Part { of, first, len: task.min(len - first), results: Results::Wide(lines) }.compute();
-        };
-        if is_serial {
-            tasks.into_iter().enumerate().for_each(part);
-        } else {
-            tasks.into_par_iter().enumerate().for_each(part);
-        }
+        cores::elements(&mut tasks, |number, lines| part(number, Results::Wide(core::mem::take(lines))));
     } else {
-        let part = |(number, rows)| {
-            let first = number * task;
-            Part { of, first, len: task.min(len - first), results: Results::Tall(rows, row) }.compute();
-        };
-        if is_serial {
-            part((0, c));
-        } else {
-            c.par_chunks_mut(task * row).enumerate().for_each(part);
-        }
+        cores::chunks(c, task * row, 1, |number, rows| part(number, Results::Tall(rows, row)));
     }
     true
 }
