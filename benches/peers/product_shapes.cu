@@ -14,11 +14,13 @@ static cublasStatus_t gemm(cublasHandle_t h, cublasOperation_t a, cublasOperatio
     return cublasDgemm(h, a, b, m, n, k, one, x, ldx, y, ldy, zero, c, ldc);
 }
 
+constexpr uint64_t kAligned = 64;
+
 template <typename T>
 static T* pool() {
     static T* memory = [] {
         T* memory;
-        const uint64_t elements = uint64_t(1) << 29;
+        const uint64_t elements = (uint64_t(1) << 30) + kAligned; // Two factors of 2^29.
         CHECK(cudaMalloc(&memory, elements * sizeof(T)));
         fill<<<4096, 256>>>(memory, elements, kPeriod);
         CHECK(cudaDeviceSynchronize());
@@ -29,13 +31,14 @@ static T* pool() {
 
 template <typename T>
 static void of_type(cublasHandle_t cublas, const char* line, int m, int n, int k, bool a_transposed, bool b_transposed) {
-    T *factors = pool<T>(), *c;
+    // B is behind A.
+    T *a = pool<T>(), *b = a + (uint64_t(m) * k + kAligned - 1) / kAligned * kAligned, *c;
     CHECK(cudaMalloc(&c, uint64_t(m) * n * sizeof(T)));
     const T one = 1, zero = 0;
     // Row-major C = A * B is column-major C^T = B^T * A^T; a row-major matrix is its transposed one column-major.
     double ms = batch_median([&] {
         CHECK_CUBLAS(gemm(cublas, b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N, a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N, n, m, k,
-                          &one, factors, b_transposed ? k : n, factors, a_transposed ? m : k, &zero, c, n));
+                          &one, b, b_transposed ? k : n, a, a_transposed ? m : k, &zero, c, n));
     });
     print_line(line, "cublas", ms);
     CHECK(cudaFree(c));

@@ -53,11 +53,14 @@ impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns
     #[inline(always)]
     pub(super) fn warp<R: Lanes<T>>(&self, has: Has<R>, (first, of_warp): (usize, usize)) -> [T; MOST_SUMS] {
         let mut all = [T::ZERO; MOST_SUMS];
-        // A warp has two groups at least, and four registers where one holds all rows of a group.
-        let sums = if const { N == 1 } {
+        // Of matrices of more than 128 MiB a warp may have a single group.
+        let count = of_warp / Self::beside::<R>();
+        let sums = if const { N == 1 } && count >= TOGETHER {
             self.registers::<R, TOGETHER>(has, (first, of_warp))
-        } else {
+        } else if const { N > 1 } && count >= TOGETHER / 2 {
             self.registers::<R, { TOGETHER / 2 }>(has, (first, of_warp))
+        } else {
+            self.registers::<R, 1>(has, (first, of_warp))
         };
         for part in 0..N {
             sums[part].store(&mut all[part * R::LEN..]);

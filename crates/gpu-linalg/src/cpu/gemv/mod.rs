@@ -326,6 +326,22 @@ mod tests {
         });
     }
 
+    /// Of so large matrices a warp has a single group for as many rows as registers hold.
+    #[test]
+    fn warps_of_one_group_have_the_references_bits() {
+        for rows in [33, few::MOST] {
+            let layout =
+                Layout::column_major(rows, (128 << 20) / size_of::<f64>() / rows + 1).expect("it fits");
+            let value = |at: usize| f64::from((at as u32).wrapping_mul(0x9e37_79b9)) / 3e9;
+            let a: Vec<f64> = (0..layout.span()).map(value).collect();
+            let x: Vec<f64> = (0..layout.columns()).map(|at| value(at + 77)).collect();
+            let (mut expected, mut actual) = (vec![0.0; rows], vec![0.0; rows]);
+            reference::gemv(1.0, &a, layout, &x, 0.0, &mut expected).expect("it fits");
+            gemv(1.0, &a, layout, &x, 0.0, &mut actual).expect("it fits");
+            assert!(actual == expected, "{layout:?}");
+        }
+    }
+
     #[test]
     fn the_bits_are_the_references() {
         check::<f32>(&SHAPES, |value| value, [0.5, -1.5]);
