@@ -318,14 +318,15 @@ fn of_type<T: Element + RealElement + Into<f64>>(
     let [m, n, k] = shape.extents;
     let of_a = layout(m, k, shape.transposed[0])?;
     let a = Matrix::new(pool.memory.slice(..m * k), of_a)?;
+    let behind = pool.memory.slice(shape.start_of_b()..);
     if shape.op == Op::Gemv {
         let mut y = device.zeroed::<T>(m)?;
         let mut scratch = Scratch::new(stream);
-        let x = pool.memory.slice(shape.start_of_b()..shape.start_of_b() + k);
+        let x = behind.slice(..k);
         return batch_median(stream, || gemv(stream, T::ONE, a, x, T::ZERO, &mut y, &mut scratch));
     }
     let of_b = layout(k, n, shape.transposed[1])?;
-    let b = Matrix::new(pool.memory.slice(shape.start_of_b()..shape.start_of_b() + k * n), of_b)?;
+    let b = Matrix::new(behind.slice(..k * n), of_b)?;
     let of_c = Layout::row_major(m, n)?;
     let mut c = device.zeroed::<T>(m * n)?;
     let mut scratch = Scratch::new(stream);

@@ -42,19 +42,48 @@ pub trait Work {
 /// assert_eq!(values, [2.0, 5.0]);
 /// ```
 pub fn run<W: Work>(work: W) -> W::Output {
+    run_wide(work).unwrap_or_else(W::run)
+}
+
+/// [`run`] where the machine has fused multiply-adds in vectors, as all but old machines of x86-64 have; there it gives
+/// the work back. For work that is done in another way then, and need not be compiled for these.
+///
+/// # Errors
+/// The work, which was not done.
+///
+/// ```
+/// use gpu_core::vectors::{Work, run_wide};
+///
+/// struct Half<'a>(&'a [f32]);
+///
+/// impl Work for Half<'_> {
+///     type Output = Vec<f32>;
+///
+///     #[inline(always)]
+///     fn run(self) -> Vec<f32> {
+///         self.0.iter().map(|value| value / 2.0).collect()
+///     }
+/// }
+///
+/// let values = run_wide(Half(&[1.0, 3.0])).unwrap_or_else(|Half(values)| vec![values[0] / 2.0, values[1] / 2.0]);
+/// assert_eq!(values, [0.5, 1.5]);
+/// ```
+pub fn run_wide<W: Work>(work: W) -> Result<W::Output, W> {
     #[cfg(target_arch = "x86_64")]
     {
         use std::is_x86_feature_detected as has;
         if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
             // SAFETY: the machine has these instructions.
-            return unsafe { avx512(work) };
+            return Ok(unsafe { avx512(work) });
         }
         if has!("avx2") && has!("fma") {
             // SAFETY: the machine has these instructions.
-            return unsafe { avx2(work) };
+            return Ok(unsafe { avx2(work) });
         }
+        Err(work)
     }
-    work.run()
+    #[cfg(not(target_arch = "x86_64"))]
+    Ok(work.run())
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -244,6 +273,7 @@ mod tests {
         let work = Polynomial((0..1003).map(|i| (i as f32 - 500.0) / 7.0).collect());
         let expected = work.clone().run();
         assert_eq!(run(work.clone()), expected);
+        assert_eq!(run_wide(work.clone()).unwrap_or_else(Work::run), expected);
         #[cfg(target_arch = "x86_64")]
         if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
             // SAFETY: the machine has these instructions.

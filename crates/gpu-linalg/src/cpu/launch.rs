@@ -1,7 +1,7 @@
 //! Launches panels with the widest vectors that the machine has, found out at run time: with their
 //! [registers](super::lanes), the only unsafe code here.
 
-use gpu_core::vectors::Work;
+use gpu_core::vectors::{Work, run_wide};
 use gpu_std::float::Float;
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
@@ -115,34 +115,10 @@ fn registers_portable<T: Registers, W: ByRegisters<T>>(work: W) -> W::Output {
 /// # Panics
 /// Without [`has_registers`].
 pub(super) fn by_vectors<W: Work>(work: W) -> W::Output {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::is_x86_feature_detected as has;
-        if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
-            // SAFETY: the machine has these instructions.
-            return unsafe { vectors_avx512(work) };
-        }
-        if has!("avx2") && has!("fma") {
-            // SAFETY: the machine has these instructions.
-            return unsafe { vectors_avx2(work) };
-        }
-    }
-    #[cfg(all(target_arch = "x86_64", not(test)))]
-    unreachable!("registers that the machine has");
-    #[cfg(any(test, not(target_arch = "x86_64")))]
-    work.run()
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-fn vectors_avx512<W: Work>(work: W) -> W::Output {
-    work.run()
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn vectors_avx2<W: Work>(work: W) -> W::Output {
-    work.run()
+    #[cfg(not(test))]
+    return run_wide(work).unwrap_or_else(|_| unreachable!("registers that the machine has"));
+    #[cfg(test)]
+    run_wide(work).unwrap_or_else(W::run)
 }
 
 /// Work on tiles of `M` columns of a factor and `N` rows, or the other way round, that the registers hold.

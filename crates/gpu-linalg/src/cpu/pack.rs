@@ -107,7 +107,7 @@ fn turned<T: Registers>(
         &[]
     };
     let whole = ks.len() / TURNED * TURNED;
-    assert!(n.is_multiple_of(TURNED));
+    assert!(n.is_multiple_of(TURNED), "tiles are whole blocks");
     for first in (0..n).step_by(TURNED) {
         let lines: [&[T]; TURNED] = core::array::from_fn(|line| {
             let column = columns.start + first + line;
