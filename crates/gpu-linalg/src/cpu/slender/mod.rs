@@ -320,8 +320,8 @@ impl<'c, T: Registers> Strip<'c, T> {
     }
 }
 
-/// Writes `count` lines of `depth` elements, `leading` apart, k after k: for each of these there are `width` places, and
-/// a block's behind the last.
+/// Writes `count` lines of `depth` elements, `leading` apart, k after k: for each of these there are `width` places,
+/// and a block's behind the last.
 #[inline(always)]
 fn turn<T: Registers>(
     to: &mut [T],
