@@ -1,18 +1,16 @@
 //! The sums of a warp across the columns of a few rows, which stay in registers.
 
-use super::along::MOST_LANES;
 use super::{WAITING, group_at};
 use crate::cpu::lanes::{Block, Has, Lanes};
 use crate::launch::RealElement;
 
 /// Elements of as many registers as hold sums, at most.
 pub(super) const MOST_SUMS: usize = 128;
-/// Registers or groups of these whose chains are side by side, as each product waits for the one before.
+/// Registers whose chains are side by side, as each product waits for the one before.
 const TOGETHER: usize = 4;
 
-/// The columns of a piece, from some row on. `V` elements are 16 bytes, and a group's sums `C` of these, in a register
-/// with those of the groups behind it; or they are `N` registers.
-pub(super) struct Columns<'a, T, const N: usize, const V: usize, const C: usize> {
+/// The columns of a piece, from some row on. `V` elements are 16 bytes, and a group's sums `N` registers.
+pub(super) struct Columns<'a, T, const N: usize, const V: usize> {
     /// The first ones, as registers hold them: what those have behind a column are others, whose sums are not looked
     /// at.
     whole: Option<Block<'a, T>>,
@@ -28,7 +26,7 @@ pub(super) struct Columns<'a, T, const N: usize, const V: usize, const C: usize>
     step: usize,
 }
 
-impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns<'a, T, N, V, C> {
+impl<'a, T: RealElement, const N: usize, const V: usize> Columns<'a, T, N, V> {
     /// `count` columns of `len` elements, for which there is `room` in a group's registers.
     #[inline(always)]
     pub(super) fn new(
@@ -42,22 +40,15 @@ impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns
         Self { whole: block, count: whole, a, leading, len, x, step }
     }
 
-    /// Groups whose sums a register holds, or one in several.
-    #[inline(always)]
-    fn beside<R: Lanes<T>>() -> usize {
-        (R::LEN / (C * V)).max(1)
-    }
-
     /// The sums of the groups of a warp from `first` on: the first one's and that of the one half as many behind it,
     /// and so on.
     #[inline(always)]
     pub(super) fn warp<R: Lanes<T>>(&self, has: Has<R>, (first, of_warp): (usize, usize)) -> [T; MOST_SUMS] {
         let mut all = [T::ZERO; MOST_SUMS];
         // Of matrices of more than 128 MiB a warp may have a single group.
-        let count = of_warp / Self::beside::<R>();
-        let sums = if const { N == 1 } && count >= TOGETHER {
+        let sums = if const { N == 1 } && of_warp >= TOGETHER {
             self.registers::<R, TOGETHER>(has, (first, of_warp))
-        } else if const { N > 1 } && count >= TOGETHER / 2 {
+        } else if const { N > 1 } && of_warp >= TOGETHER / 2 {
             self.registers::<R, { TOGETHER / 2 }>(has, (first, of_warp))
         } else {
             self.registers::<R, 1>(has, (first, of_warp))
@@ -65,29 +56,20 @@ impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns
         for part in 0..N {
             sums[part].store(&mut all[part * R::LEN..]);
         }
-        let mut distance = R::LEN / 2;
-        while distance >= C * V {
-            for at in 0..distance {
-                all[at] = all[at] + all[at + distance];
-            }
-            distance /= 2;
-        }
         all
     }
 
-    /// [`Self::warp`] of each register's first group, second group and so on, `G` registers or groups side by side.
+    /// [`Self::warp`], `G` groups side by side.
     #[inline(always)]
     fn registers<R: Lanes<T>, const G: usize>(
         &self,
         has: Has<R>,
         (first, of_warp): (usize, usize),
     ) -> [R; N] {
-        let beside = Self::beside::<R>();
-        let count = of_warp / beside;
         // The sums of the left ones of two halves, by how many these are: 1, 2, 4 and so on.
         let mut left = [[R::splat(has, T::ZERO); N]; WAITING];
-        for some in 0..count / G {
-            let mut groups = [first + beside * group_at(G * some, count); G];
+        for some in 0..of_warp / G {
+            let mut groups = [first + group_at(G * some, of_warp); G];
             let (mut size, mut distance) = (1, of_warp / 2);
             while size < G {
                 // The bits of places, from the last to the first, are those of groups from the first to the last.
@@ -118,20 +100,19 @@ impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns
             }
             left[level] = nodes[0];
         }
-        left[count.ilog2() as usize]
+        left[of_warp.ilog2() as usize]
     }
 
-    /// The chains of some groups, and of those behind each in its register; of zero where a group has no column.
+    /// The chains of some groups; of zero where a group has no column.
     #[inline(always)]
     fn chains<R: Lanes<T>, const G: usize>(&self, has: Has<R>, groups: [usize; G]) -> [[R; N]; G] {
         let mut chains = [[R::splat(has, T::ZERO); N]; G];
-        let beside = Self::beside::<R>();
         let (mut last, mut done) = (0, 0);
         for group in groups {
             last = group.max(last);
         }
         if let Some(whole) = self.whole {
-            while (last + beside) * V + done <= self.count {
+            while (last + 1) * V + done <= self.count {
                 for i in 0..G {
                     self.add::<R>(has, &whole, groups[i] * V + done, &mut chains[i]);
                 }
@@ -142,34 +123,30 @@ impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns
             // No `step_by`, which divides.
             let mut start = groups[i] * V + done;
             while start < self.x.len() {
-                match self.whole {
-                    _ if const { C * V >= R::LEN } => self.rest_of_one(has, start, &mut chains[i]),
-                    Some(whole) if start + beside * V <= self.count => {
-                        self.add::<R>(has, &whole, start, &mut chains[i]);
-                    }
-                    _ => self.rest_of_several(has, start, &mut chains[i][0]),
-                }
+                self.rest(has, start, &mut chains[i]);
                 start += self.step;
             }
         }
         chains
     }
 
-    /// Adds the columns of the vectors of a register's groups.
+    /// Adds the columns of a group's vector.
     #[inline(always)]
     fn add<R: Lanes<T>>(&self, has: Has<R>, whole: &Block<'_, T>, column: usize, chain: &mut [R; N]) {
-        let count = Self::beside::<R>() * V;
-        let (lines, x) = (whole.part(column, count), &self.x[column..][..count]);
-        if const { C * V < R::LEN } {
-            several::<T, R, V, C>(has, lines, x, &mut chain[0]);
-        } else {
-            one::<T, R, N, V>(has, lines, x, chain);
+        let lines = whole.part(column, V);
+        // Once for all lines.
+        assert!(lines.len() >= N * R::LEN, "registers hold what is read of a line");
+        for (j, &factor) in self.x[column..][..V].iter().enumerate() {
+            let (line, factor) = (lines.rest(j, 0), R::splat(has, factor));
+            for part in 0..N {
+                chain[part] = R::load(has, &line[part * R::LEN..]).mul_add(factor, chain[part]);
+            }
         }
     }
 
     /// Adds what there is of the columns of a vector.
     #[inline(always)]
-    fn rest_of_one<R: Lanes<T>>(&self, has: Has<R>, start: usize, chain: &mut [R; N]) {
+    fn rest<R: Lanes<T>>(&self, has: Has<R>, start: usize, chain: &mut [R; N]) {
         for column in start..(start + V).min(self.x.len()) {
             let line = &self.a[column * self.leading..][..self.len];
             let factor = R::splat(has, self.x[column]);
@@ -178,65 +155,5 @@ impl<'a, T: RealElement, const N: usize, const V: usize, const C: usize> Columns
                 chain[part] = some.mul_add(factor, chain[part]);
             }
         }
-    }
-
-    /// Adds what there is of the columns of the vectors of a register's groups.
-    #[inline(always)]
-    fn rest_of_several<R: Lanes<T>>(&self, has: Has<R>, start: usize, chain: &mut R) {
-        for j in 0..V {
-            let (mut line, mut factors) = ([T::ZERO; MOST_LANES], [T::ZERO; MOST_LANES]);
-            for group in 0..Self::beside::<R>() {
-                let column = start + group * V + j;
-                if column < self.x.len() {
-                    let at = group * C * V;
-                    for row in 0..self.len {
-                        line[at + row] = self.a[column * self.leading + row];
-                        factors[at + row] = self.x[column];
-                    }
-                }
-            }
-            *chain = R::load(has, &line).mul_add(R::load(has, &factors), *chain);
-        }
-    }
-}
-
-/// Adds the columns of a group's vector.
-#[inline(always)]
-fn one<T: RealElement, R: Lanes<T>, const N: usize, const V: usize>(
-    has: Has<R>,
-    lines: Block<'_, T>,
-    x: &[T],
-    chain: &mut [R; N],
-) {
-    // Once for all lines.
-    assert!(lines.len() >= N * R::LEN, "registers hold what is read of a line");
-    for (j, &factor) in x[..V].iter().enumerate() {
-        let (line, factor) = (lines.rest(j, 0), R::splat(has, factor));
-        for part in 0..N {
-            chain[part] = R::load(has, &line[part * R::LEN..]).mul_add(factor, chain[part]);
-        }
-    }
-}
-
-/// Adds the columns of the vectors of all groups of a register.
-#[inline(always)]
-fn several<T: RealElement, R: Lanes<T>, const V: usize, const C: usize>(
-    has: Has<R>,
-    lines: Block<'_, T>,
-    x: &[T],
-    chain: &mut R,
-) {
-    // Once for all lines.
-    assert!(lines.len() >= C * V, "registers hold what is read of a line");
-    let mut pieces = [x; 4];
-    for (at, piece) in pieces[..R::LEN / V].iter_mut().enumerate() {
-        *piece = &x[at / C * V..];
-    }
-    let factors = R::load_pieces(has, pieces);
-    for j in 0..V {
-        for (at, piece) in pieces[..R::LEN / V].iter_mut().enumerate() {
-            *piece = lines.rest(at / C * V + j, at % C * V);
-        }
-        *chain = R::load_pieces(has, pieces).mul_add(factors.every(j), *chain);
     }
 }

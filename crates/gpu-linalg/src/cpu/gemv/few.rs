@@ -3,6 +3,7 @@
 use super::Across;
 use super::along::{lanes, order_lanes};
 use super::columns::{Columns, MOST_SUMS};
+use super::sweep::Sweep;
 use crate::cpu::aligned::Aligned;
 use crate::cpu::lanes::{Has, Lanes};
 use crate::cpu::launch::ByRegisters;
@@ -37,18 +38,20 @@ impl<T: RealElement, const V: usize> ByRegisters<T> for Few<'_, T, V> {
             } else {
                 unreachable!("registers of {} elements", W::LEN);
             }
-        } else if const { W::LEN > V } && rows <= V {
-            self.warps::<W, 1, 1>(wide, 0);
-        } else if const { W::LEN > 2 * V } && rows <= 2 * V {
-            self.warps::<W, 1, 2>(wide, 0);
+        } else if rows <= V {
+            Sweep::<T, V, 1>::run(wide, self.0);
+        } else if const { W::LEN >= 2 * V } && rows <= 2 * V {
+            Sweep::<T, V, 2>::run(wide, self.0);
+        } else if const { W::LEN >= 4 * V } && rows <= 4 * V {
+            Sweep::<T, V, 4>::run(wide, self.0);
         } else {
             let mut at = 0;
             while at < rows {
                 at += match (rows - at).div_ceil(W::LEN) {
-                    1 => self.warps::<W, 1, 4>(wide, at),
-                    2 => self.warps::<W, 2, 4>(wide, at),
-                    5.. if const { 4 * W::LEN < MOST } => self.warps::<W, 8, 4>(wide, at),
-                    _ => self.warps::<W, 4, 4>(wide, at),
+                    1 => self.warps::<W, 1>(wide, at),
+                    2 => self.warps::<W, 2>(wide, at),
+                    5.. if const { 4 * W::LEN < MOST } => self.warps::<W, 8>(wide, at),
+                    _ => self.warps::<W, 4>(wide, at),
                 };
             }
         }
@@ -75,16 +78,16 @@ impl<T: RealElement, const V: usize> Few<'_, T, V> {
     }
 
     /// The sums of all warps of the rows at `at` and behind it; says for how many there is room in the `N` registers of
-    /// a group, or in the `C` times 16 bytes of it in a register of several.
+    /// a group.
     #[inline(always)]
-    fn warps<R: Lanes<T>, const N: usize, const C: usize>(&mut self, has: Has<R>, at: usize) -> usize {
+    fn warps<R: Lanes<T>, const N: usize>(&mut self, has: Has<R>, at: usize) -> usize {
         let Across { a, layout, columns, groups, of_warp, first, sums, x } = &self.0;
-        let room = if C * V < R::LEN { C * V } else { N * R::LEN };
+        let room = N * R::LEN;
         let (leading, count) = (layout.leading_dimension(), columns.len());
         let a = &a[columns.start * leading + first + at..];
         let len = (sums.len() - at).min(room);
         let lines =
-            Columns::<T, N, V, C>::new((a, leading), (count, len, room), &x[columns.clone()], groups * V);
+            Columns::<T, N, V>::new((a, leading), (count, len, room), &x[columns.clone()], groups * V);
         let mut total = [T::ZERO; MOST_SUMS];
         for first in (0..(*groups).min(count.div_ceil(V))).step_by(*of_warp) {
             let warp = lines.warp::<R>(has, (first, *of_warp));

@@ -2,8 +2,8 @@
 //!
 //! Along the lines of a row-major matrix ([`along`]) a lane's chain takes 16 bytes in turn: several short lines are in
 //! a register ([`beside`]), as many as it has elements of a lane each ([`single`]). Across those of a column-major one
-//! ([`across`]) the results are side by side, those of a few rows in registers all the time ([`few`], [`columns`]).
-//! The bits are those of [`reference::gemv`](crate::reference::gemv).
+//! ([`across`]) the results are side by side, those of a few rows ([`few`]) in a register, with several groups in it
+//! ([`sweep`]), or in several ([`columns`]). The bits are those of [`reference::gemv`](crate::reference::gemv).
 
 mod across;
 mod along;
@@ -13,6 +13,7 @@ mod columns;
 mod few;
 mod narrow;
 mod single;
+mod sweep;
 
 use gpu_core::cores;
 use gpu_core::vectors::Work;
@@ -33,6 +34,9 @@ use crate::reference::{self, finish};
 /// so much from its cache.
 const SERIAL: usize = 1_500_000;
 
+/// Rows of a thread that are many: it takes all pieces of some of them before the next ones.
+const MANY: usize = 16;
+
 /// Sums of groups that wait for those they are added to, at most, and the last one: a warp has 32 groups.
 const WAITING: usize = 6;
 
@@ -47,6 +51,9 @@ fn group_at(place: usize, count: usize) -> usize {
 pub trait Lines: Scalar {
     /// `x` in the order in which [`Self::along`] takes it.
     fn ordered(x: &[Self], width: usize) -> Aligned<Self::Sum>;
+
+    /// The memory of results as that of sums, if they are of one type.
+    fn as_sums(y: &mut [Self]) -> Option<&mut [Self::Sum]>;
 
     /// Some of the sums along lines.
     fn along(part: Along<'_, Self>);
@@ -95,6 +102,10 @@ macro_rules! registers {
                 by_registers(along::Ordered::<$T, $V> { x, width })
             }
 
+            fn as_sums(y: &mut [Self]) -> Option<&mut [Self]> {
+                Some(y)
+            }
+
             fn along(part: Along<'_, Self>) {
                 by_registers(along::Rows::<$T, $V>(part));
             }
@@ -117,6 +128,10 @@ macro_rules! narrow {
         impl Lines for $T {
             fn ordered(x: &[Self], width: usize) -> Aligned<f32> {
                 narrow::rounds(x, width)
+            }
+
+            fn as_sums(_: &mut [Self]) -> Option<&mut [f32]> {
+                None
             }
 
             fn along(part: Along<'_, Self>) {
@@ -151,42 +166,125 @@ pub fn gemv<T: Element>(
         return Ok(());
     }
     let plan = Plan::new::<T>(layout, 0, 0, alpha != T::Sum::ZERO)?;
-    let [length, piece, pieces, width] =
-        [plan.shape.length, plan.shape.piece, plan.shape.pieces, plan.shape.width].map(|size| size as usize);
-    // Of each piece the sums of all rows.
-    let mut sums = vec![T::Sum::ZERO; rows * pieces];
-    let threads = if rows * length * size_of::<T>() < SERIAL { 1 } else { cores::count() };
-    let is_serial = threads == 1;
-    if length == 0 {
-        // Without a column, or where the product counts as zero.
-    } else if plan.along {
-        let x = T::ordered(&x[..length], width);
-        // Whole blocks of rows, but for the last ones of a piece.
-        let task = sums.len().div_ceil(4 * threads).next_multiple_of(along::BLOCK);
+    let threads = if rows * layout.columns() * size_of::<T>() < SERIAL { 1 } else { cores::count() };
+    let product = Product { a, layout, x, plan, threads };
+    let len = product.len();
+    // Results of which nothing is asked for are memory for sums.
+    if beta == T::Sum::ZERO
+        && len == rows
+        && let Some(sums) = T::as_sums(y)
+    {
+        product.sums(sums);
+        by_vectors(Scale::<T> { sums, alpha });
+    } else {
+        let mut sums = vec![T::Sum::ZERO; len];
+        product.sums(&mut sums);
+        by_vectors(Finish { sums: &mut sums, alpha, beta, y });
+    }
+    Ok(())
+}
+
+/// The sums of a product, and how many threads they are worth.
+struct Product<'a, T: Scalar> {
+    a: &'a [T],
+    layout: Layout,
+    x: &'a [T],
+    plan: Plan,
+    threads: usize,
+}
+
+impl<T: Element> Product<'_, T> {
+    /// Whether a thread adds all pieces of some rows before the next ones: as they lie in memory, so that what is asked
+    /// for ahead is the next piece's. Of few rows threads take pieces.
+    fn adds_pieces(&self) -> bool {
+        self.plan.along && self.plan.shape.pieces > 1 && self.layout.rows() >= MANY * self.threads
+    }
+
+    /// How many sums there are: those of all rows, of each piece if they are not added.
+    fn len(&self) -> usize {
+        self.layout.rows() * if self.adds_pieces() { 1 } else { self.plan.shape.pieces as usize }
+    }
+
+    /// Writes all of them.
+    fn sums(&self, sums: &mut [T::Sum]) {
+        if self.plan.shape.length == 0 {
+            // Without a column, or where the product counts as zero.
+            sums.fill(T::Sum::ZERO);
+        } else if self.plan.along {
+            self.along(sums);
+        } else {
+            self.across(sums);
+        }
+    }
+
+    fn along(&self, sums: &mut [T::Sum]) {
+        let &Self { a, layout, x, threads, .. } = self;
+        let shape = &self.plan.shape;
+        let (rows, pieces, width) = (layout.rows(), shape.pieces as usize, shape.width as usize);
+        let x = T::ordered(&x[..shape.length as usize], width);
+        let piece = shape.piece as usize;
         let part =
             |first, sums: &mut [T::Sum]| T::along(Along { a, layout, x: &x, piece, width, first, sums });
-        if is_serial {
-            part(0, &mut sums);
+        let pieces_of = |first: usize, sums: &mut [T::Sum]| {
+            for (number, sums) in sums.chunks_mut(along::BLOCK).enumerate() {
+                let row = first + number * along::BLOCK;
+                part(row, sums);
+                let mut more = [T::Sum::ZERO; along::BLOCK];
+                let more = &mut more[..sums.len()];
+                for piece in 1..pieces {
+                    part(piece * rows + row, more);
+                    sums.iter_mut().zip(&*more).for_each(|(sum, &more)| *sum = *sum + more);
+                }
+            }
+        };
+        let some = |first, sums: &mut [T::Sum]| {
+            if self.adds_pieces() { pieces_of(first, sums) } else { part(first, sums) }
+        };
+        // Whole blocks of rows, but for the last ones of a piece.
+        let task = sums.len().div_ceil(4 * threads).next_multiple_of(along::BLOCK);
+        if threads == 1 {
+            some(0, sums);
         } else {
-            cores::chunks(&mut sums, task, 1, |number, sums| part(number * task, sums));
+            cores::chunks(sums, task, 1, |number, sums| some(number * task, sums));
         }
-    } else {
+    }
+
+    fn across(&self, sums: &mut [T::Sum]) {
+        let &Self { a, layout, x, threads, .. } = self;
+        let (rows, width) = (layout.rows(), self.plan.shape.width as usize);
+        let (length, piece) = (self.plan.shape.length as usize, self.plan.shape.piece as usize);
         let (groups, of_warp) = (ACROSS_THREADS as usize / width, 32 / width);
         let part = |number: usize, first: usize, sums: &mut [T::Sum]| {
             let columns = number * piece..((number + 1) * piece).min(length);
             T::across(Across { a, layout, x, columns, groups, of_warp, first, sums });
         };
-        if is_serial {
+        if threads == 1 {
             sums.chunks_mut(rows).enumerate().for_each(|(number, sums)| part(number, 0, sums));
         } else {
             let task = if rows <= few::MOST { rows } else { rows.div_ceil(threads).next_multiple_of(64) };
-            cores::chunks(&mut sums, rows, 1, |number, sums| {
+            cores::chunks(sums, rows, 1, |number, sums| {
                 cores::chunks(sums, task, 1, |at, sums| part(number, at * task, sums));
             });
         }
     }
-    by_vectors(Finish { sums: &mut sums, alpha, beta, y });
-    Ok(())
+}
+
+/// The end of a product whose sums are where its results are.
+struct Scale<'a, T: Scalar> {
+    sums: &'a mut [T::Sum],
+    alpha: T::Sum,
+}
+
+impl<T: Scalar> Work for Scale<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { sums, alpha } = self;
+        for sum in sums {
+            *sum = finish(alpha, *sum, T::Sum::ZERO, || T::Sum::ZERO);
+        }
+    }
 }
 
 /// The end of a product, from the sums of each piece.
