@@ -4,8 +4,13 @@
 //! compiled anew for every type of elements and for every closure, some fifty functions each time: they were half of
 //! the code of a program that reduces by all operators.
 
+mod shared;
+mod threads;
+
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub use threads::Threads;
 
 /// How many cores share the work.
 pub fn count() -> usize {
@@ -29,10 +34,9 @@ pub fn each(count: usize, at_least: usize, work: &(dyn Fn(usize) + Sync)) {
     if threads <= 1 {
         return (0..count).for_each(work);
     }
-    // The caller begins at once, and while another thread still wakes up, for some 10 µs, it does that one's part too.
-    // To hand over all of it and wait for it took two such times.
+    // The caller begins at once, and while another thread still wakes up it does that one's part too.
     let next = AtomicUsize::new(0);
-    let some = || {
+    shared::call(threads - 1, &|| {
         loop {
             let first = next.fetch_add(at_least, Ordering::Relaxed);
             if first >= count {
@@ -40,10 +44,6 @@ pub fn each(count: usize, at_least: usize, work: &(dyn Fn(usize) + Sync)) {
             }
             (first..count.min(first + at_least)).for_each(work);
         }
-    };
-    rayon::in_place_scope(|scope| {
-        (1..threads).for_each(|_| scope.spawn(|_| some()));
-        some();
     });
 }
 

@@ -7,26 +7,28 @@
 
 use core::ops::Range;
 
-use gpu_core::cores;
+use gpu_core::cores::{self, Threads};
 
-use super::panel::{Buffers, COLUMNS, Kept, Panel};
+use super::panel::{Buffers, COLUMNS, DEPTH, Kept, Panel};
 use super::{launch, shallow, slender};
 use crate::api::Triangle;
 use crate::matrix::{BatchLayout, Order};
 use crate::plan::gemm::{Split, Sums};
 use crate::reference::{self, finish};
 
-/// The most rows of C of a task: with [`DEPTH`](super::panel::DEPTH) a block of A that fits the second-level cache.
+/// The most rows of C of a task: with [`DEPTH`] a block of A that fits the second-level cache.
 const ROWS: usize = 384;
 /// So many times as many columns as rows are cut into panels of columns, which pack B once, where one panel of rows
 /// holds all of A.
 const WIDE: usize = 2;
 /// Rows of a panel of a triangle: of those on the diagonal half is computed for nothing.
 const TRIANGLE_ROWS: usize = 192;
-/// Bytes times multiply-adds of a product that is not worth a second thread: to wake it takes some 15 µs.
-pub(super) const SERIAL: usize = 3_000_000;
-/// The same where they are computed in tiles, three times as fast: 100³ `f64` took one core 39 µs, and two 45.
-const SERIAL_TILES: usize = 3 * SERIAL;
+/// Bytes times multiply-adds of a product that is worth more than one thread, where others are awake and where they
+/// have to be woken: 3000 × 139 × 8 `f64` took a core 240 µs, and two that slept 225.
+pub(super) const WORTH: [usize; 2] = [1_000_000, 20_000_000];
+/// The same in tiles, of which a core computes twice as much: 190³ `f32` took one 108 µs, and two that slept 162; 64³
+/// `f64` took one 9.1 µs, and two that were awake 6.3.
+const WORTH_TILES: [usize; 2] = [WORTH[0], 2 * WORTH[1]];
 
 /// What is computed of a product: all of it or a triangle of C, with which sums.
 pub type Of = (Option<Triangle>, Sums);
@@ -101,34 +103,48 @@ pub(super) fn gemm_with<T: Kept>(
             continue;
         }
         let whole = Panel { a, b, rows: 0..m, columns: n, depth, split, leading, factors };
+        let size = m * n * depth * size_of::<T>();
+        let threads = Threads::worth(if triangle.is_some() { size / 2 } else { size }, WORTH_TILES);
         if let Some(triangle) = triangle {
-            of_triangle(compute, &whole, triangle, c);
-        } else if m * n * depth * size_of::<T>() < SERIAL_TILES {
-            T::with_kept(|buffers| compute(&whole, buffers, &mut lines(c, leading)));
-        } else if m <= ROWS && n >= WIDE * m && cores::count() > 1 {
+            of_triangle(compute, &whole, triangle, threads.count(), c);
+        } else if threads.count() > 1 && m <= ROWS && n >= WIDE * m {
             by_columns(compute, &whole, c);
         } else {
-            by_rows(compute, &whole, c);
+            by_rows(compute, &whole, threads.count(), c);
         }
     }
 }
 
 /// Computes `whole` by panels of rows.
-fn by_rows<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
+fn by_rows<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, threads: usize, c: &mut [T]) {
     // As many tasks for every thread, and those as large as may be: each packs all of B for itself.
-    let (m, threads) = (whole.rows.len(), cores::count());
-    let tasks = threads * m.div_ceil(ROWS * threads);
+    let m = whole.rows.len();
+    // One thread's may be as large as what is kept of A lets them be, others are dealt out.
+    let most = if threads == 1 { ROWS * DEPTH / whole.depth.clamp(1, DEPTH) } else { ROWS };
+    let tasks = threads * m.div_ceil(most * threads);
     let rows = m.div_ceil(tasks).next_multiple_of(12);
-    cores::chunks(c, rows * whole.leading, 1, |task, c| {
+    let height = rows * whole.leading;
+    let work = |task: usize, c: &mut [T]| {
         let first = task * rows;
         let panel = Panel { rows: first..(first + rows).min(m), ..whole.clone() };
         T::with_kept(|buffers| compute(&panel, buffers, &mut lines(c, whole.leading)));
-    });
+    };
+    if threads == 1 {
+        c.chunks_mut(height).enumerate().for_each(|(task, c)| work(task, c));
+    } else {
+        cores::chunks(c, height, 1, work);
+    }
 }
 
 /// Computes a triangle of `whole` by panels of rows: what is beside the diagonal, and the square on it in memory of its
 /// own.
-fn of_triangle<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Triangle, c: &mut [T]) {
+fn of_triangle<T: Kept>(
+    compute: Compute<T>,
+    whole: &Panel<'_, T>,
+    triangle: Triangle,
+    threads: usize,
+    c: &mut [T],
+) {
     let n = whole.columns;
     let (alpha, beta) = whole.factors;
     let panel = |rows: Range<usize>, columns: Range<usize>| {
@@ -156,7 +172,7 @@ fn of_triangle<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Tri
         }
     };
     let height = TRIANGLE_ROWS * whole.leading;
-    if n * n * whole.depth * size_of::<T>() / 2 < SERIAL_TILES {
+    if threads == 1 {
         T::with_kept(|buffers| {
             c.chunks_mut(height).enumerate().for_each(|(number, c)| task(number, c, buffers))
         });

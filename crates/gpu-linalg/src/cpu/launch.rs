@@ -222,7 +222,16 @@ pub(super) mod tests {
 
     thread_local! {
         /// Bytes of the widest registers that work on this thread may take.
-        pub(crate) static WIDEST: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
+        pub(super) static WIDEST: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
+    }
+
+    /// Does `work` with registers of at most so many bytes, on one thread: others have their own.
+    pub(crate) fn in_registers(widest: usize, work: impl FnOnce() + Send) {
+        let thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        thread.install(|| {
+            WIDEST.set(widest);
+            work();
+        });
     }
 
     /// Every set of instructions that this machine has.

@@ -2,10 +2,10 @@
 //! line, and nothing is copied but what is not in lines. The bits are those of
 //! [`reference::gemm`](crate::reference::gemm).
 
-use gpu_core::cores;
+use gpu_core::cores::{self, Threads};
 
 use super::aligned::Aligned;
-use super::gemm::SERIAL;
+use super::gemm::WORTH;
 use super::lanes::{Beside, Has, Lanes, Registers};
 use super::launch::{ByRegisters, by_registers};
 use super::tile::{MOST_LANES, finish_some};
@@ -32,14 +32,14 @@ pub(super) fn product<T: Registers>(
         return false;
     }
     let lines = lines(b, of_b, [n, depth]);
-    let threads = cores::count();
+    let threads = Threads::worth(m * n * depth * size_of::<T>(), WORTH);
     let part = |first: usize, c: &mut [T]| {
         by_registers(Rows { a, first, lines: &lines, columns: n, depth, factors, c, row });
     };
-    if threads == 1 || m * n * depth * size_of::<T>() < SERIAL {
+    if threads.count() == 1 {
         part(0, c);
     } else {
-        let rows = m.div_ceil(2 * threads).next_multiple_of(HEIGHT);
+        let rows = m.div_ceil(2 * threads.count()).next_multiple_of(HEIGHT);
         cores::chunks(c, rows * row, 1, |number, c| part(number * rows, c));
     }
     true
@@ -173,7 +173,7 @@ impl<T: Registers, const K: usize> Tile<'_, T, K> {
 mod tests {
     use super::*;
     use crate::cpu::case;
-    use crate::cpu::launch::tests::WIDEST;
+    use crate::cpu::launch::tests::in_registers;
 
     /// See [`case::check`].
     fn check<T: Registers + PartialEq>(shape: [usize; 3], beta: f64, of: fn(f64) -> T) -> usize {
@@ -183,18 +183,18 @@ mod tests {
     /// Around the ends of registers, of rows that are written at a time and of what is near.
     fn check_registers<T: Registers + PartialEq>(of: fn(f64) -> T) {
         for widest in [16, 32, usize::MAX] {
-            WIDEST.set(widest);
-            for depth in 1..=MOST {
-                for [m, n] in [[1, 1], [17, 33], [20, 16], [23, 39], [70, 17]] {
-                    for beta in [-1.5, 0.0] {
-                        assert_eq!(check([m, n, depth], beta, of), case::LAYOUTS);
+            in_registers(widest, || {
+                for depth in 1..=MOST {
+                    for [m, n] in [[1, 1], [17, 33], [20, 16], [23, 39], [70, 17]] {
+                        for beta in [-1.5, 0.0] {
+                            assert_eq!(check([m, n, depth], beta, of), case::LAYOUTS);
+                        }
                     }
                 }
-            }
-            assert_eq!(check([5, 4500, 7], 0.0, of), case::LAYOUTS);
-            assert_eq!(check([700, 300, 5], -1.5, of), case::LAYOUTS);
+                assert_eq!(check([5, 4500, 7], 0.0, of), case::LAYOUTS);
+                assert_eq!(check([700, 300, 5], -1.5, of), case::LAYOUTS);
+            });
         }
-        WIDEST.set(usize::MAX);
     }
 
     #[test]

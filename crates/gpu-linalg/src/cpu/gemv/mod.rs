@@ -15,7 +15,7 @@ mod narrow;
 mod single;
 mod sweep;
 
-use gpu_core::cores;
+use gpu_core::cores::{self, Threads};
 use gpu_core::vectors::Work;
 use gpu_linalg_kernels::Scalar;
 use gpu_linalg_kernels::gemv::ACROSS_THREADS;
@@ -30,9 +30,9 @@ use crate::matrix::Layout;
 use crate::plan::gemv::Plan;
 use crate::reference::{self, finish};
 
-/// Products of a matrix of fewer bytes are not worth a second thread: to wake it takes some 15 µs, in which one reads
-/// so much from its cache.
-const SERIAL: usize = 1_500_000;
+/// Bytes of a matrix whose products are worth more than one thread, where others are awake and where they have to be
+/// woken.
+const WORTH: [usize; 2] = [500_000, 3_000_000];
 
 /// Rows of a thread that are many: it takes all pieces of some of them before the next ones.
 const MANY: usize = 16;
@@ -166,8 +166,8 @@ pub fn gemv<T: Element>(
         return Ok(());
     }
     let plan = Plan::new::<T>(layout, 0, 0, alpha != T::Sum::ZERO)?;
-    let threads = if rows * layout.columns() * size_of::<T>() < SERIAL { 1 } else { cores::count() };
-    let product = Product { a, layout, x, plan, threads };
+    let threads = Threads::worth(rows * layout.columns() * size_of::<T>(), WORTH);
+    let product = Product { a, layout, x, plan, threads: threads.count() };
     let len = product.len();
     // Results of which nothing is asked for are memory for sums.
     if beta == T::Sum::ZERO
@@ -314,6 +314,7 @@ impl<T: Scalar> Work for Finish<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu::launch::tests::in_registers;
     use gpu_std::half::{bf16, f16};
 
     const SHAPES: [(usize, usize); 13] = [
@@ -361,17 +362,18 @@ mod tests {
         }
     }
 
-    /// Shapes of few elements, which are one thread's, in each kind of registers.
+    /// Shapes of few elements in each kind of registers.
     fn check_registers<T: Element + PartialEq + core::fmt::Debug>(of: fn(f32) -> T, factors: [T::Sum; 2]) {
         for widest in [16, 32, usize::MAX] {
-            crate::cpu::launch::tests::WIDEST.set(widest);
-            for columns in [1, 2, 3, 4, 5, 8, 9, 17, 31, 33, 64, 65, 100, 130, 257, 515] {
-                let shapes = [1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 31, 77, 150].map(|rows| (rows, columns));
-                check(&shapes, of, factors);
-            }
-            check(&[(1, 9000), (2, 5003), (3, 4096), (6, 4100), (16, 3001), (1100, 70)], of, factors);
+            in_registers(widest, || {
+                for columns in [1, 2, 3, 4, 5, 8, 9, 17, 31, 33, 64, 65, 100, 130, 257, 515] {
+                    let shapes =
+                        [1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 31, 77, 150].map(|rows| (rows, columns));
+                    check(&shapes, of, factors);
+                }
+                check(&[(1, 9000), (2, 5003), (3, 4096), (6, 4100), (16, 3001), (1100, 70)], of, factors);
+            });
         }
-        crate::cpu::launch::tests::WIDEST.set(usize::MAX);
     }
 
     #[test]
@@ -412,16 +414,13 @@ mod tests {
     /// Of which lines are asked for ahead.
     #[test]
     fn matrices_from_memory_have_the_references_bits() {
-        // Threads have the widest registers each of their own.
-        let thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-        thread.install(|| {
-            for (widest, rows) in [(usize::MAX, 1750), (32, 3600), (16, 1801)] {
-                crate::cpu::launch::tests::WIDEST.set(widest);
+        for (widest, rows) in [(usize::MAX, 1750), (32, 3600), (16, 1801)] {
+            in_registers(widest, || {
                 let columns = along::FAR_BYTES / 4 / rows + 1;
                 check::<f32>(&[(rows, columns)], |value| value, [0.5, -1.5]);
                 check::<f64>(&[(rows, columns / 2 + 1)], |value| f64::from(value) / 3.0, [0.5, -1.5]);
-            }
-        });
+            });
+        }
     }
 
     /// Of so large matrices a warp has a single group for as many rows as registers hold.

@@ -11,13 +11,13 @@ mod tiles;
 mod turned;
 
 use broadcast::Broadcast;
-use gpu_core::cores;
+use gpu_core::cores::{self, Threads};
 use strips::Strips;
 use tiles::Tiles;
 use turned::Turned;
 
 use super::aligned::Aligned;
-use super::gemm::SERIAL;
+use super::gemm::WORTH;
 use super::lanes::{Has, Lanes, Registers, TURNED};
 use super::launch::{ByRegisters, by_registers};
 use super::tile::{MOST_LANES, finish_run};
@@ -125,10 +125,10 @@ pub(super) fn product<T: Registers>(
     }
     let leading = long.1.leading_dimension();
     let of = Factors { way, long: long.0, leading, few, count, depth, split, factors };
-    // As much work as one thread's is one task.
-    let is_serial = m * n * depth * size_of::<T>() < SERIAL;
-    let threads = if is_serial { 1 } else { cores::count() };
-    let task = if threads == 1 { len } else { len.div_ceil(2 * threads).next_multiple_of(64) };
+    let threads = Threads::worth(m * n * depth * size_of::<T>(), WORTH);
+    // What is one thread's is one task.
+    let task =
+        if threads.count() == 1 { len } else { len.div_ceil(2 * threads.count()).next_multiple_of(64) };
     let part = |number: usize, results: Results<'_, T>| {
         let first = number * task;
         Part { of, first, len: task.min(len - first), results }.compute();
@@ -356,7 +356,7 @@ fn turn<T: Registers>(
 mod tests {
     use super::*;
     use crate::cpu::case;
-    use crate::cpu::launch::tests::WIDEST;
+    use crate::cpu::launch::tests::in_registers;
     use crate::matrix::BatchLayout;
 
     /// See [`case::check`].
@@ -371,23 +371,23 @@ mod tests {
     /// Around the ends of registers, of blocks of lines and of strips; sums in parts, too.
     fn check_registers<T: Registers + PartialEq>(of: fn(f64) -> T) {
         for widest in [16, 32, usize::MAX] {
-            WIDEST.set(widest);
-            let mut taken = 0;
-            for few in [1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17] {
-                for long in [1, 3, 8, 15, 33, 50, 70] {
-                    for depth in [1, 7, 8, 9, 30] {
-                        taken += check([few, long, depth], -1.5, of) + check([long, few, depth], 0.0, of);
+            in_registers(widest, || {
+                let mut taken = 0;
+                for few in [1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17] {
+                    for long in [1, 3, 8, 15, 33, 50, 70] {
+                        for depth in [1, 7, 8, 9, 30] {
+                            taken += check([few, long, depth], -1.5, of) + check([long, few, depth], 0.0, of);
+                        }
                     }
                 }
-            }
-            for few in [1, 2, 4, 5, 16] {
-                for [long, depth] in [[40, 3000], [2100, 20], [700, 9], [17, 700], [1100, 600]] {
-                    taken += check([few, long, depth], 0.0, of) + check([long, few, depth], -1.5, of);
+                for few in [1, 2, 4, 5, 16] {
+                    for [long, depth] in [[40, 3000], [2100, 20], [700, 9], [17, 700], [1100, 600]] {
+                        taken += check([few, long, depth], 0.0, of) + check([long, few, depth], -1.5, of);
+                    }
                 }
-            }
-            assert!(taken > 4_000, "{taken} products");
+                assert!(taken > 4_000, "{taken} products");
+            });
         }
-        WIDEST.set(usize::MAX);
     }
 
     #[test]

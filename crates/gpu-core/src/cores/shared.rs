@@ -1,0 +1,196 @@
+//! A call that other threads join while it runs, and none after it.
+//!
+//! A scope of rayon's ends when every task it was given has run: a thread that wakes up when all is done is waited for
+//! all the same, some 10 µs and on a virtual machine several times as long. A task here that comes too late finds the
+//! call closed, and leaves what it borrowed alone.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Thread};
+
+/// The bit of a call's state that says that none joins it any more; below it is how many are in it.
+const CLOSED: usize = 1 << (usize::BITS - 1);
+/// How often a caller looks for the others' end before it sleeps: some 10 µs, as long as waking up takes.
+const LOOKS: usize = 300;
+
+/// Calls `work` on this thread, and on up to `helpers` others of rayon's that are free meanwhile.
+///
+/// # Panics
+/// If `work` does, on whichever thread, as soon as no other is in it.
+pub(super) fn call(helpers: usize, work: &(dyn Fn() + Sync)) {
+    let work: *const (dyn Fn() + Sync + '_) = work;
+    // SAFETY: only the lifetime differs, and what is borrowed is not used after it, as `Call::work` says.
+    let work = unsafe {
+        std::mem::transmute::<*const (dyn Fn() + Sync + '_), *const (dyn Fn() + Sync + 'static)>(work)
+    };
+    let call = Arc::new(Call {
+        work,
+        state: AtomicUsize::new(0),
+        uninvited: AtomicUsize::new(helpers),
+        caller: thread::current(),
+        panic: Mutex::default(),
+    });
+    Call::invite(&call);
+    let end = End(&call);
+    // SAFETY: it is borrowed until this function returns.
+    unsafe { (*work)() };
+    drop(end);
+    let panic = call.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(panic) = panic {
+        resume_unwind(panic);
+    }
+}
+
+/// What threads share.
+struct Call {
+    /// Lives while the state is not [`CLOSED`], or counts a thread: it is used by those that are counted.
+    work: *const (dyn Fn() + Sync),
+    state: AtomicUsize,
+    /// Helpers that nobody has called yet.
+    uninvited: AtomicUsize,
+    caller: Thread,
+    /// What came of a thread that panicked.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+// SAFETY: `work` is a shared reference to what is `Sync`; all else is both.
+unsafe impl Send for Call {}
+// SAFETY: as above.
+unsafe impl Sync for Call {}
+
+impl Call {
+    /// Calls one more helper, if there is one.
+    fn invite(call: &Arc<Self>) {
+        let less = |left: usize| left.checked_sub(1);
+        if call.uninvited.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok() {
+            let call = Arc::clone(call);
+            rayon::spawn(move || call.join());
+        }
+    }
+
+    /// Does the work too, unless the call has ended.
+    fn join(self: &Arc<Self>) {
+        // This acquires nothing: what the caller wrote before it came with the task.
+        if self.state.fetch_add(1, Ordering::Relaxed) & CLOSED == 0 {
+            // Each calls two more: to wake one takes a core some microseconds, which many at once would be waited for.
+            Self::invite(self);
+            Self::invite(self);
+            // SAFETY: the call was not closed when this thread was counted, so the caller waits for it.
+            let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*self.work)() }));
+            if let Err(panic) = done {
+                *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
+            }
+        }
+        // What was done is released to the caller, which may go on now.
+        if self.state.fetch_sub(1, Ordering::Release) == CLOSED | 1 {
+            self.caller.unpark();
+        }
+    }
+}
+
+/// Closes a call when it is dropped, be it by a panic, and waits for those that are in it.
+struct End<'a>(&'a Call);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.state.fetch_or(CLOSED, Ordering::Relaxed);
+        let mut looks = 0;
+        while self.0.state.load(Ordering::Acquire) != CLOSED {
+            looks += 1;
+            if looks < LOOKS {
+                std::hint::spin_loop();
+            } else {
+                // Whoever wakes it, it looks again.
+                thread::park();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+    use std::time::{Duration, Instant};
+
+    /// Waits until `is_so`, for a few seconds at most.
+    fn until(is_so: impl Fn() -> bool) -> bool {
+        let start = Instant::now();
+        while !is_so() && start.elapsed() < Duration::from_secs(20) {
+            thread::yield_now();
+        }
+        is_so()
+    }
+
+    fn pool(threads: usize) -> rayon::ThreadPool {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
+    }
+
+    #[test]
+    fn others_join_while_it_runs() {
+        let inside = AtomicUsize::new(0);
+        pool(3).install(|| {
+            call(2, &|| {
+                inside.fetch_add(1, Ordering::SeqCst);
+                // Each waits for all others, so that all are threads of their own.
+                assert!(until(|| inside.load(Ordering::SeqCst) == 3), "three threads");
+            });
+        });
+        assert_eq!(inside.into_inner(), 3);
+    }
+
+    #[test]
+    fn what_comes_too_late_is_not_waited_for_and_does_nothing() {
+        let (pool, times) = (pool(2), AtomicUsize::new(0));
+        let (is_busy, may_go) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (busy, go) = (Arc::clone(&is_busy), Arc::clone(&may_go));
+        pool.spawn(move || {
+            busy.store(true, Ordering::SeqCst);
+            assert!(until(|| go.load(Ordering::SeqCst)), "it is told to go");
+        });
+        assert!(until(|| is_busy.load(Ordering::SeqCst)), "the other thread is at work");
+        pool.install(|| call(1, &|| _ = times.fetch_add(1, Ordering::SeqCst)));
+        assert_eq!(times.load(Ordering::SeqCst), 1);
+        may_go.store(true, Ordering::SeqCst);
+        // Both threads have looked at all tasks.
+        pool.broadcast(|_| {});
+        assert_eq!(times.into_inner(), 1);
+    }
+
+    #[test]
+    fn a_panic_of_either_thread_reaches_the_caller_after_the_others_end() {
+        for panics_here in [true, false] {
+            let (inside, left) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let done = catch_unwind(AssertUnwindSafe(|| {
+                pool(2).install(|| {
+                    let here = thread::current().id();
+                    call(1, &|| {
+                        inside.fetch_add(1, Ordering::SeqCst);
+                        assert!(until(|| inside.load(Ordering::SeqCst) == 2), "both threads");
+                        if (thread::current().id() == here) == panics_here {
+                            panic!("as planned");
+                        }
+                        // Long enough for the caller to sleep.
+                        thread::sleep(Duration::from_millis(5));
+                        left.fetch_add(1, Ordering::SeqCst);
+                    });
+                });
+            }));
+            assert_eq!(done.expect_err("one thread panics").downcast_ref(), Some(&"as planned"));
+            assert_eq!(left.into_inner(), 1, "the other has left");
+        }
+    }
+
+    #[test]
+    fn calls_in_calls_end() {
+        let (times, calls) = (AtomicUsize::new(0), if cfg!(miri) { 10 } else { 200 });
+        pool(4).install(|| {
+            for _ in 0..calls {
+                call(3, &|| call(3, &|| _ = times.fetch_add(1, Ordering::Relaxed)));
+            }
+        });
+        assert!((calls..=calls * 16).contains(&times.into_inner()));
+    }
+}

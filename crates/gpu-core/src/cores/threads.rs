@@ -1,0 +1,85 @@
+//! How many threads some work is worth.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// How long after its last work a thread of rayon's is surely still awake: it looks for more for 10 to 15 µs.
+const AWAKE: Duration = Duration::from_micros(5);
+
+thread_local! {
+    /// When this thread's last work ended that was worth asking for.
+    static END: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// The threads that some work is worth. Keep it until the work is done.
+///
+/// To call a thread that sleeps takes a core 5 µs, and 20 on a virtual machine, before it can begin itself: as long as
+/// many a small product takes in all. One that is awake is there in less than one. So work that begins as soon as other
+/// work of this thread has ended is worth all cores sooner: where much of such work follows each other they are awake
+/// from the second one on.
+#[derive(Debug)]
+pub struct Threads {
+    count: usize,
+    is_noted: bool,
+}
+
+impl Threads {
+    /// For work of a size that is worth more than one thread from `awake` on, if others are awake, and from `asleep`
+    /// on, if they have to be woken.
+    ///
+    /// ```
+    /// let threads = gpu_core::cores::Threads::worth(10, [1000, 5000]);
+    /// assert_eq!(threads.count(), 1);
+    /// ```
+    pub fn worth(size: usize, [awake, asleep]: [usize; 2]) -> Self {
+        if size < awake {
+            return Self { count: 1, is_noted: false };
+        }
+        let follows = || END.get().is_some_and(|end| end.elapsed() < AWAKE);
+        Self { count: if size >= asleep || follows() { super::count() } else { 1 }, is_noted: true }
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if self.is_noted {
+            END.set(Some(Instant::now()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As soon as the last one ended, or some time after.
+    fn count(size: usize, pause: Duration) -> usize {
+        std::thread::sleep(pause);
+        Threads::worth(size, [100, 1000]).count()
+    }
+
+    #[test]
+    fn work_is_worth_more_where_it_follows_other_work() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        pool.install(|| {
+            let (pause, none) = (Duration::from_millis(1), Duration::ZERO);
+            // The first of all, and after a while; large work always, tiny work never.
+            assert_eq!([count(100, none), count(100, pause), count(999, pause)], [1, 1, 1]);
+            assert_eq!([count(1000, none), count(1000, pause), count(5000, none)], [3, 3, 3]);
+            assert_eq!([count(99, none), count(99, pause), count(0, none)], [1, 1, 1]);
+            // Where other threads have the core a pause may be a long one, but not every time.
+            assert!((0..100_000).any(|_| count(100, none) == 3), "work that follows other work");
+            // Tiny work is not noted.
+            let is_not_noted = (0..1000).all(|_| {
+                std::thread::sleep(Duration::from_micros(50));
+                count(99, none) == 1 && count(100, none) == 1
+            });
+            assert!(is_not_noted, "tiny work wakes none");
+        });
+    }
+}
