@@ -28,11 +28,13 @@ pub(super) fn call(helpers: usize, work: &(dyn Fn() + Sync)) {
     let call = Arc::new(Call {
         work,
         state: AtomicUsize::new(0),
-        uninvited: AtomicUsize::new(helpers),
         caller: thread::current(),
         panic: Mutex::default(),
     });
-    Call::invite(&call);
+    for _ in 0..helpers {
+        let call = Arc::clone(&call);
+        rayon::spawn(move || call.join());
+    }
     let end = End(&call);
     // SAFETY: it is borrowed until this function returns.
     unsafe { (*work)() };
@@ -48,8 +50,6 @@ struct Call {
     /// Lives while the state is not [`CLOSED`], or counts a thread: it is used by those that are counted.
     work: *const (dyn Fn() + Sync),
     state: AtomicUsize,
-    /// Helpers that nobody has called yet.
-    uninvited: AtomicUsize,
     caller: Thread,
     /// What came of a thread that panicked.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
@@ -61,22 +61,10 @@ unsafe impl Send for Call {}
 unsafe impl Sync for Call {}
 
 impl Call {
-    /// Calls one more helper, if there is one.
-    fn invite(call: &Arc<Self>) {
-        let less = |left: usize| left.checked_sub(1);
-        if call.uninvited.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok() {
-            let call = Arc::clone(call);
-            rayon::spawn(move || call.join());
-        }
-    }
-
     /// Does the work too, unless the call has ended.
-    fn join(self: &Arc<Self>) {
+    fn join(&self) {
         // This acquires nothing: what the caller wrote before it came with the task.
         if self.state.fetch_add(1, Ordering::Relaxed) & CLOSED == 0 {
-            // Each calls two more: to wake one takes a core some microseconds, which many at once would be waited for.
-            Self::invite(self);
-            Self::invite(self);
             // SAFETY: the call was not closed when this thread was counted, so the caller waits for it.
             let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*self.work)() }));
             if let Err(panic) = done {

@@ -24,9 +24,10 @@ const WIDE: usize = 2;
 /// Rows of a panel of a triangle: of those on the diagonal half is computed for nothing.
 const TRIANGLE_ROWS: usize = 192;
 /// Bytes times multiply-adds of a product that is worth more than one thread, where others are awake and where they
-/// have to be woken: 3000 × 139 × 8 `f64` took a core 240 µs, and two that slept 225.
-pub(super) const WORTH: [usize; 2] = [1_000_000, 20_000_000];
-/// The same in tiles, of which a core computes twice as much: 190³ `f32` took one 108 µs, and two that slept 162; 64³
+/// have to be woken. So large ones took a core 100 µs, and two that slept 140, but sixteen less: 1000² `f32` times a
+/// vector, of 160 µs, took those 60.
+pub(super) const WORTH: [usize; 2] = [2_000_000, 12_000_000];
+/// The same in tiles, of which a core computes twice as much: 150³ `f64` took one 113 µs, and two that slept 137; 64³
 /// `f64` took one 9.1 µs, and two that were awake 6.3.
 const WORTH_TILES: [usize; 2] = [WORTH[0], 2 * WORTH[1]];
 

@@ -32,7 +32,7 @@ use crate::reference::{self, finish};
 
 /// Bytes of a matrix whose products are worth more than one thread, where others are awake and where they have to be
 /// woken.
-const WORTH: [usize; 2] = [500_000, 3_000_000];
+const WORTH: [usize; 2] = [1_500_000, 3_000_000];
 
 /// Rows of a thread that are many: it takes all pieces of some of them before the next ones.
 const MANY: usize = 16;

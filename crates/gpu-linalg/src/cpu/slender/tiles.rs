@@ -13,41 +13,42 @@ pub(super) struct Tiles;
 impl<T: Registers, V: Lanes<T>> Sums<T, V> for Tiles {
     #[inline(always)]
     fn strip(has: Has<V>, of: &Factors<'_, T>, first: usize, strip: &mut Strip<'_, T>) {
-        let width = padded(of.count);
-        let mut side = 0;
-        while side < width {
-            side += match width - side {
-                1 => along::<T, V, 1>(has, of, (first, side), strip),
-                2 => along::<T, V, 2>(has, of, (first, side), strip),
-                _ => along::<T, V, 4>(has, of, (first, side), strip),
-            };
+        let mut at = 0;
+        while at < strip.len {
+            at += V::LEN
+                * match (strip.len - at).div_ceil(V::LEN) {
+                    1 => side::<T, V, 1>(has, of, (first, at), strip),
+                    2 => side::<T, V, 2>(has, of, (first, at), strip),
+                    3 => side::<T, V, 3>(has, of, (first, at), strip),
+                    _ => side::<T, V, ALONG>(has, of, (first, at), strip),
+                };
         }
     }
 }
 
-/// Those of `G` side by side, from `side` on; says how many those are.
+/// Those of all side by side in `N` registers of each, from `at` on, so that what is read of lines is near for all but
+/// the first of them; says how many registers those are.
 #[inline(always)]
-fn along<T: Registers, V: Lanes<T>, const G: usize>(
+fn side<T: Registers, V: Lanes<T>, const N: usize>(
     has: Has<V>,
     of: &Factors<'_, T>,
-    (first, side): (usize, usize),
+    (first, at): (usize, usize),
     strip: &mut Strip<'_, T>,
 ) -> usize {
-    let mut at = 0;
-    while at < strip.len {
+    let width = padded(of.count);
+    let mut side = 0;
+    while side < width {
         let place = (first, side, at);
-        at += V::LEN
-            * match (strip.len - at).div_ceil(V::LEN) {
-                1 => tile::<T, V, G, 1>(has, of, place, strip),
-                2 => tile::<T, V, G, 2>(has, of, place, strip),
-                3 => tile::<T, V, G, 3>(has, of, place, strip),
-                _ => tile::<T, V, G, ALONG>(has, of, place, strip),
-            };
+        side += match width - side {
+            1 => tile::<T, V, 1, N>(has, of, place, strip),
+            2 => tile::<T, V, 2, N>(has, of, place, strip),
+            _ => tile::<T, V, 4, N>(has, of, place, strip),
+        };
     }
-    G
+    N
 }
 
-/// Those of a tile of `G` × `N` registers, of which the last may be filled in part; says how many those along are.
+/// Those of a tile of `G` × `N` registers, of which the last may be filled in part; says how many are side by side.
 #[inline(always)]
 fn tile<T: Registers, V: Lanes<T>, const G: usize, const N: usize>(
     has: Has<V>,
@@ -79,19 +80,29 @@ fn tile<T: Registers, V: Lanes<T>, const G: usize, const N: usize>(
     }
     if !lines.is_empty() {
         let along = *done + at..*done + at + width;
+        if width == N * V::LEN && side + G <= lines.len() {
+            // From registers, without being in memory first.
+            for i in 0..G {
+                let c = &mut lines[side + i][along.clone()];
+                for j in 0..N {
+                    finish_some(has, of.factors, total[i][j], &mut c[j * V::LEN..][..V::LEN]);
+                }
+            }
+            return G;
+        }
         for (line, total) in lines[side..].iter_mut().zip(&total) {
             for (c, &total) in line[along.clone()].chunks_mut(V::LEN).zip(total) {
                 finish_some(has, of.factors, total, c);
             }
         }
-        return N;
+        return G;
     }
     for i in 0..G {
         for j in 0..N {
             total[i][j].store(&mut sums[(side + i) * *room + at + j * V::LEN..]);
         }
     }
-    N
+    G
 }
 
 /// The chains of lines as long as `N` registers, or, if those are not `WHOLE`, up to one less.
