@@ -9,11 +9,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 /// The bit of a call's state that says that none joins it any more; below it is how many are in it.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 /// How often a caller looks for the others' end before it sleeps: some 10 µs, as long as waking up takes.
 const LOOKS: usize = 300;
+/// How long a helper waits for its caller's next call.
+const PATIENCE: Duration = Duration::from_micros(20);
 
 /// Calls `work` on this thread, and on up to `helpers` others of rayon's that are free meanwhile.
 ///
@@ -29,11 +32,14 @@ pub(super) fn call(helpers: usize, work: &(dyn Fn() + Sync)) {
         work,
         state: AtomicUsize::new(0),
         caller: thread::current(),
+        line: LINE.with(Arc::clone),
+        may_wait: rayon::current_thread_index().is_none(),
         panic: Mutex::default(),
     });
-    for _ in 0..helpers {
+    let waiting = call.line.hand(&call, helpers);
+    for _ in waiting..helpers {
         let call = Arc::clone(&call);
-        rayon::spawn(move || call.join());
+        rayon::spawn(move || Call::serve(call));
     }
     let end = End(&call);
     // SAFETY: it is borrowed until this function returns.
@@ -51,6 +57,10 @@ struct Call {
     work: *const (dyn Fn() + Sync),
     state: AtomicUsize,
     caller: Thread,
+    /// The caller's, and whether helpers may wait in it for the next call: not those that the caller's own pool has
+    /// other work for.
+    line: Arc<Line>,
+    may_wait: bool,
     /// What came of a thread that panicked.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -60,7 +70,81 @@ unsafe impl Send for Call {}
 // SAFETY: as above.
 unsafe impl Sync for Call {}
 
+thread_local! {
+    /// Helpers that wait for this thread's next call.
+    static LINE: Arc<Line> = Arc::default();
+}
+
+/// Helpers that have done a caller's last call and are still awake. Rayon's own wait looks for work of all threads, and
+/// for a caller that comes back at once it may wake another thread, which then takes a core from it.
+#[derive(Default)]
+struct Line {
+    /// How many wait, and are not promised a call.
+    waiting: AtomicUsize,
+    /// Calls that were promised, and how many those are.
+    calls: Mutex<Vec<Arc<Call>>>,
+    promised: AtomicUsize,
+}
+
+impl Line {
+    /// Promises a call to up to so many of those that wait; says how many they are.
+    fn hand(&self, call: &Arc<Call>, most: usize) -> usize {
+        let mut some = 0;
+        let less = |waiting: usize| {
+            some = waiting.min(most);
+            (some > 0).then(|| waiting - some)
+        };
+        if self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err() {
+            return 0;
+        }
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.extend((0..some).map(|_| Arc::clone(call)));
+        self.promised.store(calls.len(), Ordering::Release);
+        some
+    }
+
+    /// The next call, if it comes while a helper waits.
+    fn next(&self) -> Option<Arc<Call>> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let start = Instant::now();
+        loop {
+            for _ in 0..16 {
+                if self.promised.load(Ordering::Acquire) > 0 {
+                    let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+                    if let Some(call) = calls.pop() {
+                        self.promised.store(calls.len(), Ordering::Release);
+                        return Some(call);
+                    }
+                }
+                std::hint::spin_loop();
+            }
+            // Whoever is promised a call takes one.
+            let less = |waiting: usize| waiting.checked_sub(1);
+            if start.elapsed() > PATIENCE
+                && self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+            {
+                return None;
+            }
+        }
+    }
+}
+
 impl Call {
+    /// Does the work too, unless the call has ended, and that of the caller's next calls.
+    fn serve(mut call: Arc<Self>) {
+        loop {
+            call.join();
+            if !call.may_wait {
+                return;
+            }
+            let line = Arc::clone(&call.line);
+            match line.next() {
+                Some(next) => call = next,
+                None => return,
+            }
+        }
+    }
+
     /// Does the work too, unless the call has ended.
     fn join(&self) {
         // This acquires nothing: what the caller wrote before it came with the task.
@@ -101,7 +185,6 @@ impl Drop for End<'_> {
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicBool;
-    use std::time::{Duration, Instant};
 
     /// Waits until `is_so`, for a few seconds at most.
     fn until(is_so: impl Fn() -> bool) -> bool {
@@ -168,6 +251,56 @@ mod tests {
             }));
             assert_eq!(done.expect_err("one thread panics").downcast_ref(), Some(&"as planned"));
             assert_eq!(left.into_inner(), 1, "the other has left");
+        }
+    }
+
+    #[test]
+    fn who_waits_gets_the_next_call_and_all_that_are_promised_are_taken() {
+        let line = Arc::new(Line::default());
+        let call = Arc::new(Call {
+            work: &|| {},
+            state: AtomicUsize::new(CLOSED),
+            caller: thread::current(),
+            line: Arc::clone(&line),
+            may_wait: false,
+            panic: Mutex::default(),
+        });
+        assert_eq!(line.hand(&call, 3), 0, "nobody waits");
+        let (taken, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let mut promised = 0;
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::SeqCst) {
+                        taken.fetch_add(usize::from(line.next().is_some()), Ordering::SeqCst);
+                    }
+                });
+            }
+            let most = if cfg!(miri) { 3 } else { 1000 };
+            let start = Instant::now();
+            while promised < most && start.elapsed() < Duration::from_secs(20) {
+                promised += line.hand(&call, 2);
+                thread::yield_now();
+            }
+            is_over.store(true, Ordering::SeqCst);
+        });
+        assert!(promised > 0, "some wait");
+        assert_eq!(taken.into_inner(), promised);
+        assert_eq!(line.waiting.load(Ordering::SeqCst), 0);
+        assert_eq!(line.hand(&call, 1), 0, "nobody waits any more");
+    }
+
+    /// By threads that wait for the next one, as this thread is none of rayon's.
+    #[test]
+    fn calls_that_follow_each_other_are_done() {
+        for number in 1..if cfg!(miri) { 10 } else { 2000 } {
+            let (times, next) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            call(2, &|| {
+                times.fetch_add(1, Ordering::Relaxed);
+                while next.fetch_add(1, Ordering::Relaxed) < number % 7 {}
+            });
+            assert!((1..=3).contains(&times.into_inner()));
+            assert!(next.into_inner() > number % 7);
         }
     }
 

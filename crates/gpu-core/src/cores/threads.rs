@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// How long after its last work a thread of rayon's is surely still awake: it looks for more for 10 to 15 µs.
+/// How long after the last work others are surely still awake: they wait for more for 20 µs.
 const AWAKE: Duration = Duration::from_micros(5);
 
 thread_local! {
