@@ -210,6 +210,8 @@ impl<T: Element> Product<'_, T> {
         if self.plan.shape.length == 0 {
             // Without a column, or where the product counts as zero.
             sums.fill(T::Sum::ZERO);
+        } else if self.plan.along && self.plan.shape.pieces > 1 && !self.adds_pieces() {
+            self.along_pieces(sums);
         } else if self.plan.along {
             self.along(sums);
         } else {
@@ -217,6 +219,27 @@ impl<T: Element> Product<'_, T> {
         }
     }
 
+    /// Those of few rows, piece after piece: what is ordered of x stays near, and is each thread's own.
+    fn along_pieces(&self, sums: &mut [T::Sum]) {
+        let &Self { a, layout, x, threads, .. } = self;
+        let (rows, shape) = (layout.rows(), &self.plan.shape);
+        let (length, piece, width) = (shape.length as usize, shape.piece as usize, shape.width as usize);
+        let of_piece = |number: usize, sums: &mut [T::Sum]| {
+            let columns = number * piece..((number + 1) * piece).min(length);
+            let (a, x) = (&a[columns.start..], T::ordered(&x[columns.clone()], width));
+            let part = Layout::row_major(rows, columns.len());
+            let part = part.and_then(|part| part.with_leading_dimension(layout.leading_dimension()));
+            let layout = part.expect("it is a part of one");
+            T::along(Along { a, layout, x: &x, piece, width, first: 0, sums });
+        };
+        if threads == 1 {
+            sums.chunks_mut(rows).enumerate().for_each(|(number, sums)| of_piece(number, sums));
+        } else {
+            cores::chunks(sums, rows, 1, of_piece);
+        }
+    }
+
+    /// Those of many rows, or of a single piece.
     fn along(&self, sums: &mut [T::Sum]) {
         let &Self { a, layout, x, threads, .. } = self;
         let shape = &self.plan.shape;
