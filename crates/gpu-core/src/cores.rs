@@ -34,15 +34,18 @@ pub fn each(count: usize, at_least: usize, work: &(dyn Fn(usize) + Sync)) {
     if threads <= 1 {
         return (0..count).for_each(work);
     }
-    // The caller begins at once, and while another thread still wakes up it does that one's part too.
-    let next = AtomicUsize::new(0);
-    shared::call(threads - 1, &|| {
-        loop {
-            let first = next.fetch_add(at_least, Ordering::Relaxed);
-            if first >= count {
-                break;
-            }
-            (first..count.min(first + at_least)).for_each(work);
+    // The caller begins at once, and while another thread still wakes up it does that one's part too. Others begin at
+    // the end, so that where as much is done again two threads find much of their own in their caches.
+    let blocks = count.div_ceil(at_least);
+    let [taken, first, last] = [const { AtomicUsize::new(0) }; 3];
+    shared::call(threads - 1, &|is_caller| {
+        while taken.fetch_add(1, Ordering::Relaxed) < blocks {
+            let block = if is_caller {
+                first.fetch_add(1, Ordering::Relaxed)
+            } else {
+                blocks - 1 - last.fetch_add(1, Ordering::Relaxed)
+            };
+            (block * at_least..count.min((block + 1) * at_least)).for_each(work);
         }
     });
 }

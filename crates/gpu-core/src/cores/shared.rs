@@ -18,15 +18,16 @@ const LOOKS: usize = 300;
 /// How long a helper waits for its caller's next call.
 const PATIENCE: Duration = Duration::from_micros(20);
 
-/// Calls `work` on this thread, and on up to `helpers` others of rayon's that are free meanwhile.
+/// Calls `work` on this thread, and on up to `helpers` others of rayon's that are free meanwhile; says whether it is the
+/// caller's.
 ///
 /// # Panics
 /// If `work` does, on whichever thread, as soon as no other is in it.
-pub(super) fn call(helpers: usize, work: &(dyn Fn() + Sync)) {
-    let work: *const (dyn Fn() + Sync + '_) = work;
+pub(super) fn call(helpers: usize, work: &(dyn Fn(bool) + Sync)) {
+    let work: *const (dyn Fn(bool) + Sync + '_) = work;
     // SAFETY: only the lifetime differs, and what is borrowed is not used after it, as `Call::work` says.
     let work = unsafe {
-        std::mem::transmute::<*const (dyn Fn() + Sync + '_), *const (dyn Fn() + Sync + 'static)>(work)
+        std::mem::transmute::<*const (dyn Fn(bool) + Sync + '_), *const (dyn Fn(bool) + Sync + 'static)>(work)
     };
     let call = Arc::new(Call {
         work,
@@ -43,7 +44,7 @@ pub(super) fn call(helpers: usize, work: &(dyn Fn() + Sync)) {
     }
     let end = End(&call);
     // SAFETY: it is borrowed until this function returns.
-    unsafe { (*work)() };
+    unsafe { (*work)(true) };
     drop(end);
     let panic = call.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(panic) = panic {
@@ -54,7 +55,7 @@ pub(super) fn call(helpers: usize, work: &(dyn Fn() + Sync)) {
 /// What threads share.
 struct Call {
     /// Lives while the state is not [`CLOSED`], or counts a thread: it is used by those that are counted.
-    work: *const (dyn Fn() + Sync),
+    work: *const (dyn Fn(bool) + Sync),
     state: AtomicUsize,
     caller: Thread,
     /// The caller's, and whether helpers may wait in it for the next call: not those that the caller's own pool has
@@ -150,7 +151,7 @@ impl Call {
         // This acquires nothing: what the caller wrote before it came with the task.
         if self.state.fetch_add(1, Ordering::Relaxed) & CLOSED == 0 {
             // SAFETY: the call was not closed when this thread was counted, so the caller waits for it.
-            let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*self.work)() }));
+            let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*self.work)(false) }));
             if let Err(panic) = done {
                 *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
             }
@@ -203,7 +204,7 @@ mod tests {
     fn others_join_while_it_runs() {
         let inside = AtomicUsize::new(0);
         pool(3).install(|| {
-            call(2, &|| {
+            call(2, &|_| {
                 inside.fetch_add(1, Ordering::SeqCst);
                 // Each waits for all others, so that all are threads of their own.
                 assert!(until(|| inside.load(Ordering::SeqCst) == 3), "three threads");
@@ -222,7 +223,7 @@ mod tests {
             assert!(until(|| go.load(Ordering::SeqCst)), "it is told to go");
         });
         assert!(until(|| is_busy.load(Ordering::SeqCst)), "the other thread is at work");
-        pool.install(|| call(1, &|| _ = times.fetch_add(1, Ordering::SeqCst)));
+        pool.install(|| call(1, &|_| _ = times.fetch_add(1, Ordering::SeqCst)));
         assert_eq!(times.load(Ordering::SeqCst), 1);
         may_go.store(true, Ordering::SeqCst);
         // Both threads have looked at all tasks.
@@ -236,11 +237,10 @@ mod tests {
             let (inside, left) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let done = catch_unwind(AssertUnwindSafe(|| {
                 pool(2).install(|| {
-                    let here = thread::current().id();
-                    call(1, &|| {
+                    call(1, &|is_caller| {
                         inside.fetch_add(1, Ordering::SeqCst);
                         assert!(until(|| inside.load(Ordering::SeqCst) == 2), "both threads");
-                        if (thread::current().id() == here) == panics_here {
+                        if is_caller == panics_here {
                             panic!("as planned");
                         }
                         // Long enough for the caller to sleep.
@@ -258,7 +258,7 @@ mod tests {
     fn who_waits_gets_the_next_call_and_all_that_are_promised_are_taken() {
         let line = Arc::new(Line::default());
         let call = Arc::new(Call {
-            work: &|| {},
+            work: &|_| {},
             state: AtomicUsize::new(CLOSED),
             caller: thread::current(),
             line: Arc::clone(&line),
@@ -295,7 +295,7 @@ mod tests {
     fn calls_that_follow_each_other_are_done() {
         for number in 1..if cfg!(miri) { 10 } else { 2000 } {
             let (times, next) = (AtomicUsize::new(0), AtomicUsize::new(0));
-            call(2, &|| {
+            call(2, &|_| {
                 times.fetch_add(1, Ordering::Relaxed);
                 while next.fetch_add(1, Ordering::Relaxed) < number % 7 {}
             });
@@ -309,7 +309,7 @@ mod tests {
         let (times, calls) = (AtomicUsize::new(0), if cfg!(miri) { 10 } else { 200 });
         pool(4).install(|| {
             for _ in 0..calls {
-                call(3, &|| call(3, &|| _ = times.fetch_add(1, Ordering::Relaxed)));
+                call(3, &|_| call(3, &|_| _ = times.fetch_add(1, Ordering::Relaxed)));
             }
         });
         assert!((calls..=calls * 16).contains(&times.into_inner()));
