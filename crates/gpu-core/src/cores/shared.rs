@@ -18,14 +18,14 @@ const LOOKS: usize = 300;
 /// How long a helper waits for its caller's next call.
 const PATIENCE: Duration = Duration::from_micros(20);
 
-/// Calls `work` on this thread, and on up to `helpers` others of rayon's that are free meanwhile; says whether it is the
-/// caller's.
+/// Calls `work` on this thread, and on up to `helpers` others of rayon's that are free meanwhile; it is told whether
+/// this thread, the caller, does it.
 ///
 /// # Panics
 /// If `work` does, on whichever thread, as soon as no other is in it.
 pub(super) fn call(helpers: usize, work: &(dyn Fn(bool) + Sync)) {
     let work: *const (dyn Fn(bool) + Sync + '_) = work;
-    // SAFETY: only the lifetime differs, and what is borrowed is not used after it, as `Call::work` says.
+    // SAFETY: only the lifetime differs, and what is borrowed is not used after this function, as `Call::work` says.
     let work = unsafe {
         std::mem::transmute::<*const (dyn Fn(bool) + Sync + '_), *const (dyn Fn(bool) + Sync + 'static)>(work)
     };
@@ -54,7 +54,7 @@ pub(super) fn call(helpers: usize, work: &(dyn Fn(bool) + Sync)) {
 
 /// What threads share.
 struct Call {
-    /// Lives while the state is not [`CLOSED`], or counts a thread: it is used by those that are counted.
+    /// Lives until the state is [`CLOSED`] and counts no thread; only threads that were counted before use it.
     work: *const (dyn Fn(bool) + Sync),
     state: AtomicUsize,
     caller: Thread,
@@ -90,14 +90,11 @@ struct Line {
 impl Line {
     /// Promises a call to up to so many of those that wait; says how many they are.
     fn hand(&self, call: &Arc<Call>, most: usize) -> usize {
-        let mut some = 0;
-        let less = |waiting: usize| {
-            some = waiting.min(most);
-            (some > 0).then(|| waiting - some)
-        };
-        if self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err() {
+        let less = |waiting: usize| (waiting.min(most) > 0).then(|| waiting - waiting.min(most));
+        let Ok(waiting) = self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) else {
             return 0;
-        }
+        };
+        let some = waiting.min(most);
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls.extend((0..some).map(|_| Arc::clone(call)));
         self.promised.store(calls.len(), Ordering::Release);

@@ -13,10 +13,9 @@ thread_local! {
 
 /// The threads that some work is worth. Keep it until the work is done.
 ///
-/// To call a thread that sleeps takes a core 5 µs, and 20 on a virtual machine, before it can begin itself: as long as
-/// many a small product takes in all. One that is awake is there in less than one. So work that begins as soon as other
-/// work of this thread has ended is worth all cores sooner: where much of such work follows each other they are awake
-/// from the second one on.
+/// To call a thread that sleeps took a core of a virtual machine some 20 µs, before it could begin itself: as long as
+/// many a small product takes in all. So work that begins as soon as other work of this thread has ended is worth all
+/// cores sooner: where much of such work follows each other they are awake from the second one on.
 #[derive(Debug)]
 pub struct Threads {
     count: usize,
@@ -43,6 +42,24 @@ impl Threads {
     pub fn count(&self) -> usize {
         self.count
     }
+
+    /// [`chunks`](super::chunks) on all cores, or on this thread if it is the only one.
+    ///
+    /// ```
+    /// let mut values = [0; 5];
+    /// gpu_core::cores::Threads::worth(5, [1000, 5000]).chunks(&mut values, 2, |number, chunk| chunk.fill(number));
+    /// assert_eq!(values, [0, 0, 1, 1, 2]);
+    /// ```
+    ///
+    /// # Panics
+    /// If chunks have no elements.
+    pub fn chunks<T: Send>(&self, array: &mut [T], size: usize, work: impl Fn(usize, &mut [T]) + Sync) {
+        if self.count == 1 {
+            array.chunks_mut(size).enumerate().for_each(|(number, chunk)| work(number, chunk));
+        } else {
+            super::chunks(array, size, 1, work);
+        }
+    }
 }
 
 impl Drop for Threads {
@@ -61,6 +78,19 @@ mod tests {
     fn count(size: usize, pause: Duration) -> usize {
         std::thread::sleep(pause);
         Threads::worth(size, [100, 1000]).count()
+    }
+
+    #[test]
+    fn chunks_are_this_threads_if_it_is_the_only_one() {
+        let here = std::thread::current().id();
+        let mut values = [0; 1000];
+        Threads::worth(0, [1, 1]).chunks(&mut values, 3, |number, chunk| {
+            assert_eq!(std::thread::current().id(), here);
+            chunk.fill(number);
+        });
+        assert!(values.iter().enumerate().all(|(at, &value)| value == at / 3));
+        Threads::worth(1, [1, 1]).chunks(&mut values, 3, |number, chunk| chunk.fill(number + 1));
+        assert!(values.iter().enumerate().all(|(at, &value)| value == at / 3 + 1));
     }
 
     #[test]

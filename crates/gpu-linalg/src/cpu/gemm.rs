@@ -27,8 +27,8 @@ const TRIANGLE_ROWS: usize = 192;
 /// have to be woken. So large ones took a core 100 µs, and two that slept 140, but sixteen less: 1000² `f32` times a
 /// vector, of 160 µs, took those 60.
 pub(super) const WORTH: [usize; 2] = [2_000_000, 12_000_000];
-/// The same in tiles, of which a core computes twice as much: 150³ `f64` took one 113 µs, and two that slept 137; 64³
-/// `f64` took one 9.1 µs, and two that were awake 6.3.
+/// The same in tiles, of which a core computes twice as much: 150³ `f64` took one 113 µs, and two that slept 137;
+/// 64³ `f64` took one 9.1 µs, and two that were awake 6.3.
 const WORTH_TILES: [usize; 2] = [WORTH[0], 2 * WORTH[1]];
 
 /// What is computed of a product: all of it or a triangle of C, with which sums.
@@ -107,34 +107,28 @@ pub(super) fn gemm_with<T: Kept>(
         let size = m * n * depth * size_of::<T>();
         let threads = Threads::worth(if triangle.is_some() { size / 2 } else { size }, WORTH_TILES);
         if let Some(triangle) = triangle {
-            of_triangle(compute, &whole, triangle, threads.count(), c);
+            of_triangle(compute, &whole, triangle, &threads, c);
         } else if threads.count() > 1 && m <= ROWS && n >= WIDE * m {
             by_columns(compute, &whole, c);
         } else {
-            by_rows(compute, &whole, threads.count(), c);
+            by_rows(compute, &whole, &threads, c);
         }
     }
 }
 
 /// Computes `whole` by panels of rows.
-fn by_rows<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, threads: usize, c: &mut [T]) {
+fn by_rows<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, threads: &Threads, c: &mut [T]) {
     // As many tasks for every thread, and those as large as may be: each packs all of B for itself.
     let m = whole.rows.len();
     // One thread's may be as large as what is kept of A lets them be, others are dealt out.
-    let most = if threads == 1 { ROWS * DEPTH / whole.depth.clamp(1, DEPTH) } else { ROWS };
-    let tasks = threads * m.div_ceil(most * threads);
+    let most = if threads.count() == 1 { ROWS * DEPTH / whole.depth.clamp(1, DEPTH) } else { ROWS };
+    let tasks = threads.count() * m.div_ceil(most * threads.count());
     let rows = m.div_ceil(tasks).next_multiple_of(12);
-    let height = rows * whole.leading;
-    let work = |task: usize, c: &mut [T]| {
+    threads.chunks(c, rows * whole.leading, |task, c| {
         let first = task * rows;
         let panel = Panel { rows: first..(first + rows).min(m), ..whole.clone() };
         T::with_kept(|buffers| compute(&panel, buffers, &mut lines(c, whole.leading)));
-    };
-    if threads == 1 {
-        c.chunks_mut(height).enumerate().for_each(|(task, c)| work(task, c));
-    } else {
-        cores::chunks(c, height, 1, work);
-    }
+    });
 }
 
 /// Computes a triangle of `whole` by panels of rows: what is beside the diagonal, and the square on it in memory of its
@@ -143,7 +137,7 @@ fn of_triangle<T: Kept>(
     compute: Compute<T>,
     whole: &Panel<'_, T>,
     triangle: Triangle,
-    threads: usize,
+    threads: &Threads,
     c: &mut [T],
 ) {
     let n = whole.columns;
@@ -173,13 +167,7 @@ fn of_triangle<T: Kept>(
         }
     };
     let height = TRIANGLE_ROWS * whole.leading;
-    if threads == 1 {
-        T::with_kept(|buffers| {
-            c.chunks_mut(height).enumerate().for_each(|(number, c)| task(number, c, buffers))
-        });
-    } else {
-        cores::chunks(c, height, 1, |number, c| T::with_kept(|buffers| task(number, c, buffers)));
-    }
+    threads.chunks(c, height, |number, c| T::with_kept(|buffers| task(number, c, buffers)));
 }
 
 /// Computes `whole`, of few rows, by panels of columns.

@@ -2,7 +2,7 @@
 //! line, and nothing is copied but what is not in lines. The bits are those of
 //! [`reference::gemm`](crate::reference::gemm).
 
-use gpu_core::cores::{self, Threads};
+use gpu_core::cores::Threads;
 
 use super::aligned::Aligned;
 use super::gemm::WORTH;
@@ -33,15 +33,11 @@ pub(super) fn product<T: Registers>(
     }
     let lines = lines(b, of_b, [n, depth]);
     let threads = Threads::worth(m * n * depth * size_of::<T>(), WORTH);
-    let part = |first: usize, c: &mut [T]| {
-        by_registers(Rows { a, first, lines: &lines, columns: n, depth, factors, c, row });
-    };
-    if threads.count() == 1 {
-        part(0, c);
-    } else {
-        let rows = m.div_ceil(2 * threads.count()).next_multiple_of(HEIGHT);
-        cores::chunks(c, rows * row, 1, |number, c| part(number * rows, c));
-    }
+    let tasks = if threads.count() == 1 { 1 } else { 2 * threads.count() };
+    let rows = m.div_ceil(tasks).next_multiple_of(HEIGHT);
+    threads.chunks(c, rows * row, |number, c| {
+        by_registers(Rows { a, first: number * rows, lines: &lines, columns: n, depth, factors, c, row });
+    });
     true
 }
 

@@ -59,21 +59,7 @@ impl<T: Registers> Tile<'_, '_, T> {
         if !end(has, step, &mut tile, memory, totals) {
             return;
         }
-        if c.len() == M && columns.len() == N * V::LEN {
-            // From registers, without being in memory first.
-            for i in 0..M {
-                let c = &mut c[i][columns.clone()];
-                for j in 0..N {
-                    finish_some(has, factors, tile[i][j], &mut c[j * V::LEN..][..V::LEN]);
-                }
-            }
-            return;
-        }
-        for (c, sums) in c.iter_mut().zip(&tile) {
-            for (c, &sums) in c[columns.clone()].chunks_mut(V::LEN).zip(sums) {
-                finish_some(has, factors, sums, c);
-            }
-        }
+        finish_tile(has, factors, &tile, c, columns);
     }
 }
 
@@ -167,6 +153,32 @@ fn write<T, V: Lanes<T>, const M: usize, const N: usize>(tile: &[[V; N]; M], mem
     for i in 0..M {
         for j in 0..N {
             tile[i][j].store(&mut memory[(i * N + j) * V::LEN..]);
+        }
+    }
+}
+
+/// [`finish`] of a tile's sums to some columns of the first rows of C, which may be fewer than it has.
+#[inline(always)]
+pub(super) fn finish_tile<T: Float, V: Lanes<T>, const M: usize, const N: usize>(
+    has: Has<V>,
+    factors: (T, T),
+    tile: &[[V; N]; M],
+    c: &mut [&mut [T]],
+    columns: Range<usize>,
+) {
+    if c.len() >= M && columns.len() == N * V::LEN {
+        // From registers, without being in memory first.
+        for i in 0..M {
+            let c = &mut c[i][columns.clone()];
+            for j in 0..N {
+                finish_some(has, factors, tile[i][j], &mut c[j * V::LEN..][..V::LEN]);
+            }
+        }
+        return;
+    }
+    for (c, sums) in c.iter_mut().zip(tile) {
+        for (c, &sums) in c[columns.clone()].chunks_mut(V::LEN).zip(sums) {
+            finish_some(has, factors, sums, c);
         }
     }
 }

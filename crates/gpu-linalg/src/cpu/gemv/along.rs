@@ -177,27 +177,19 @@ impl<T: RealElement, const V: usize> Rows<'_, T, V> {
     /// Blocks of up to `V` rows, or [`BLOCK`] of a matrix that is far.
     #[inline(always)]
     fn blocks<R: Lanes<T>, const G: usize, const BESIDE: bool>(self, has: Has<R>) {
-        let Along { a, layout, x, piece, width: _, mut first, mut sums } = self.0;
-        let ((rows, columns), leading) = (layout.shape(), layout.leading_dimension());
+        let Along { a, layout, x, columns, width: _, first, sums } = self.0;
+        if sums.is_empty() {
+            return;
+        }
         let is_far = is_far(a);
-        while !sums.is_empty() {
-            let (number, row) = (first / rows, first % rows);
-            let columns = number * piece..((number + 1) * piece).min(columns);
-            // Pieces are whole rounds, but for the last.
-            let x = &x[columns.start * if BESIDE { V } else { 1 }..];
-            let some = (rows - row).min(sums.len());
-            let of_piece;
-            (of_piece, sums) = sums.split_at_mut(some);
-            first += some;
-            let start = layout.index(row, columns.start);
-            let lines = Block::new(&a[start..], leading, some, columns.len());
-            if const { BESIDE } {
-                short_lines::<T, R, V, G>(has, lines, x, of_piece);
-            } else if const { V < BLOCK } && is_far {
-                several::<T, R, V, G, BLOCK>(has, (lines, is_far), x, of_piece);
-            } else {
-                several::<T, R, V, G, V>(has, (lines, is_far), x, of_piece);
-            }
+        let start = layout.index(first, columns.start);
+        let lines = Block::new(&a[start..], layout.leading_dimension(), sums.len(), columns.len());
+        if const { BESIDE } {
+            short_lines::<T, R, V, G>(has, lines, x, sums);
+        } else if const { V < BLOCK } && is_far {
+            several::<T, R, V, G, BLOCK>(has, (lines, is_far), x, sums);
+        } else {
+            several::<T, R, V, G, V>(has, (lines, is_far), x, sums);
         }
     }
 

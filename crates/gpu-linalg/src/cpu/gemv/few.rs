@@ -2,8 +2,9 @@
 
 use super::Across;
 use super::along::{lanes, order_lanes};
-use super::columns::{Columns, MOST_SUMS};
+use super::columns::Columns;
 use super::sweep::Sweep;
+use super::warps::{MOST_SUMS, Warps};
 use crate::cpu::aligned::Aligned;
 use crate::cpu::lanes::{Has, Lanes};
 use crate::cpu::launch::ByRegisters;
@@ -81,13 +82,10 @@ impl<T: RealElement, const V: usize> Few<'_, T, V> {
     /// a group.
     #[inline(always)]
     fn warps<R: Lanes<T>, const N: usize>(&mut self, has: Has<R>, at: usize) -> usize {
-        let Across { a, layout, columns, groups, of_warp, first, sums, x } = &self.0;
-        let room = N * R::LEN;
-        let (leading, count) = (layout.leading_dimension(), columns.len());
-        let a = &a[columns.start * leading + first + at..];
-        let len = (sums.len() - at).min(room);
-        let lines =
-            Columns::<T, N, V>::new((a, leading), (count, len, room), &x[columns.clone()], groups * V);
+        let Across { layout, columns, groups, of_warp, .. } = &self.0;
+        let (room, count) = (N * R::LEN, columns.len());
+        let of = Columns::new(&self.0, layout.leading_dimension(), at, room);
+        let lines = Warps::<T, N, V> { columns: of, step: groups * V };
         let mut total = [T::ZERO; MOST_SUMS];
         for first in (0..(*groups).min(count.div_ceil(V))).step_by(*of_warp) {
             let warp = lines.warp::<R>(has, (first, *of_warp));

@@ -3,7 +3,7 @@
 //! Along the lines of a row-major matrix ([`along`]) a lane's chain takes 16 bytes in turn: several short lines are in
 //! a register ([`beside`]), as many as it has elements of a lane each ([`single`]). Across those of a column-major one
 //! ([`across`]) the results are side by side, those of a few rows ([`few`]) in a register, with several groups in it
-//! ([`sweep`]), or in several ([`columns`]). The bits are those of [`reference::gemv`](crate::reference::gemv).
+//! ([`sweep`]), or in several ([`warps`]). The bits are those of [`reference::gemv`](crate::reference::gemv).
 
 mod across;
 mod along;
@@ -14,8 +14,11 @@ mod few;
 mod narrow;
 mod single;
 mod sweep;
+mod warps;
 
-use gpu_core::cores::{self, Threads};
+use core::ops::Range;
+
+use gpu_core::cores::Threads;
 use gpu_core::vectors::Work;
 use gpu_linalg_kernels::Scalar;
 use gpu_linalg_kernels::gemv::ACROSS_THREADS;
@@ -62,18 +65,18 @@ pub trait Lines: Scalar {
     fn across(part: Across<'_, Self>);
 }
 
-/// Some of the sums along lines, those of all rows for each piece.
+/// The sums along the lines of a piece, of some of the rows.
 #[derive(Debug)]
 pub struct Along<'a, T: Scalar> {
     a: &'a [T],
     layout: Layout,
-    /// As [`Lines::ordered`].
+    /// The piece's, as [`Lines::ordered`].
     x: &'a [T::Sum],
-    /// Columns of each piece.
-    piece: usize,
+    /// Those of the piece: all of them, where lanes are fewer than the most.
+    columns: Range<usize>,
     /// Lanes of a line.
     width: usize,
-    /// The number of the first sum.
+    /// The first row.
     first: usize,
     sums: &'a mut [T::Sum],
 }
@@ -85,7 +88,7 @@ pub struct Across<'a, T: Scalar> {
     layout: Layout,
     x: &'a [T],
     /// Those of the piece.
-    columns: core::ops::Range<usize>,
+    columns: Range<usize>,
     /// Groups of lanes in all, each with a chain for each row.
     groups: usize,
     /// Those of a warp, which are added at halved distances; then warps are added in their order.
@@ -167,7 +170,7 @@ pub fn gemv<T: Element>(
     }
     let plan = Plan::new::<T>(layout, 0, 0, alpha != T::Sum::ZERO)?;
     let threads = Threads::worth(rows * layout.columns() * size_of::<T>(), WORTH);
-    let product = Product { a, layout, x, plan, threads: threads.count() };
+    let product = Product { a, layout, x, plan, threads };
     let len = product.len();
     // Results of which nothing is asked for are memory for sums.
     if beta == T::Sum::ZERO
@@ -190,14 +193,14 @@ struct Product<'a, T: Scalar> {
     layout: Layout,
     x: &'a [T],
     plan: Plan,
-    threads: usize,
+    threads: Threads,
 }
 
 impl<T: Element> Product<'_, T> {
     /// Whether a thread adds all pieces of some rows before the next ones: as they lie in memory, so that what is asked
     /// for ahead is the next piece's. Of few rows threads take pieces.
     fn adds_pieces(&self) -> bool {
-        self.plan.along && self.plan.shape.pieces > 1 && self.layout.rows() >= MANY * self.threads
+        self.plan.along && self.plan.shape.pieces > 1 && self.layout.rows() >= MANY * self.threads.count()
     }
 
     /// How many sums there are: those of all rows, of each piece if they are not added.
@@ -205,90 +208,75 @@ impl<T: Element> Product<'_, T> {
         self.layout.rows() * if self.adds_pieces() { 1 } else { self.plan.shape.pieces as usize }
     }
 
+    /// The columns of a piece.
+    fn columns(&self, piece: usize) -> Range<usize> {
+        let (length, size) = (self.plan.shape.length as usize, self.plan.shape.piece as usize);
+        piece * size..((piece + 1) * size).min(length)
+    }
+
     /// Writes all of them.
     fn sums(&self, sums: &mut [T::Sum]) {
         if self.plan.shape.length == 0 {
             // Without a column, or where the product counts as zero.
             sums.fill(T::Sum::ZERO);
-        } else if self.plan.along && self.plan.shape.pieces > 1 && !self.adds_pieces() {
-            self.along_pieces(sums);
-        } else if self.plan.along {
-            self.along(sums);
-        } else {
+        } else if !self.plan.along {
             self.across(sums);
+        } else if self.plan.shape.pieces > 1 && !self.adds_pieces() {
+            self.along_pieces(sums);
+        } else {
+            self.along(sums);
         }
+    }
+
+    /// Those of some rows of a piece, whose x is ordered.
+    fn along_some(&self, x: &[T::Sum], columns: Range<usize>, first: usize, sums: &mut [T::Sum]) {
+        let (a, layout, width) = (self.a, self.layout, self.plan.shape.width as usize);
+        T::along(Along { a, layout, x, columns, width, first, sums });
     }
 
     /// Those of few rows, piece after piece: what is ordered of x stays near, and is each thread's own.
     fn along_pieces(&self, sums: &mut [T::Sum]) {
-        let &Self { a, layout, x, threads, .. } = self;
-        let (rows, shape) = (layout.rows(), &self.plan.shape);
-        let (length, piece, width) = (shape.length as usize, shape.piece as usize, shape.width as usize);
-        let of_piece = |number: usize, sums: &mut [T::Sum]| {
-            let columns = number * piece..((number + 1) * piece).min(length);
-            let (a, x) = (&a[columns.start..], T::ordered(&x[columns.clone()], width));
-            let part = Layout::row_major(rows, columns.len());
-            let part = part.and_then(|part| part.with_leading_dimension(layout.leading_dimension()));
-            let layout = part.expect("it is a part of one");
-            T::along(Along { a, layout, x: &x, piece, width, first: 0, sums });
-        };
-        if threads == 1 {
-            sums.chunks_mut(rows).enumerate().for_each(|(number, sums)| of_piece(number, sums));
-        } else {
-            cores::chunks(sums, rows, 1, of_piece);
-        }
+        self.threads.chunks(sums, self.layout.rows(), |piece, sums| {
+            let columns = self.columns(piece);
+            let x = T::ordered(&self.x[columns.clone()], self.plan.shape.width as usize);
+            self.along_some(&x, columns, 0, sums);
+        });
     }
 
     /// Those of many rows, or of a single piece.
     fn along(&self, sums: &mut [T::Sum]) {
-        let &Self { a, layout, x, threads, .. } = self;
         let shape = &self.plan.shape;
-        let (rows, pieces, width) = (layout.rows(), shape.pieces as usize, shape.width as usize);
-        let x = T::ordered(&x[..shape.length as usize], width);
-        let piece = shape.piece as usize;
-        let part =
-            |first, sums: &mut [T::Sum]| T::along(Along { a, layout, x: &x, piece, width, first, sums });
-        let pieces_of = |first: usize, sums: &mut [T::Sum]| {
-            for (number, sums) in sums.chunks_mut(along::BLOCK).enumerate() {
-                let row = first + number * along::BLOCK;
-                part(row, sums);
-                let mut more = [T::Sum::ZERO; along::BLOCK];
-                let more = &mut more[..sums.len()];
-                for piece in 1..pieces {
-                    part(piece * rows + row, more);
-                    sums.iter_mut().zip(&*more).for_each(|(sum, &more)| *sum = *sum + more);
+        let x = T::ordered(&self.x[..shape.length as usize], shape.width as usize);
+        // Whole blocks of rows, but for the last ones.
+        let tasks = if self.threads.count() == 1 { 1 } else { 4 * self.threads.count() };
+        let task = sums.len().div_ceil(tasks).next_multiple_of(along::BLOCK);
+        let step = if shape.pieces > 1 { along::BLOCK } else { task };
+        self.threads.chunks(sums, task, |number, sums| {
+            for (block, sums) in sums.chunks_mut(step).enumerate() {
+                let row = number * task + block * step;
+                self.along_some(&x, self.columns(0), row, sums);
+                for piece in 1..shape.pieces as usize {
+                    let (columns, mut more) = (self.columns(piece), [T::Sum::ZERO; along::BLOCK]);
+                    let more = &mut more[..sums.len()];
+                    // Lines of several pieces have the most lanes, of which x is ordered in whole rounds.
+                    self.along_some(&x[columns.start..], columns, row, more);
+                    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = *sum + *more);
                 }
             }
-        };
-        let some = |first, sums: &mut [T::Sum]| {
-            if self.adds_pieces() { pieces_of(first, sums) } else { part(first, sums) }
-        };
-        // Whole blocks of rows, but for the last ones of a piece.
-        let task = sums.len().div_ceil(4 * threads).next_multiple_of(along::BLOCK);
-        if threads == 1 {
-            some(0, sums);
-        } else {
-            cores::chunks(sums, task, 1, |number, sums| some(number * task, sums));
-        }
+        });
     }
 
     fn across(&self, sums: &mut [T::Sum]) {
-        let &Self { a, layout, x, threads, .. } = self;
+        let &Self { a, layout, x, ref threads, .. } = self;
         let (rows, width) = (layout.rows(), self.plan.shape.width as usize);
-        let (length, piece) = (self.plan.shape.length as usize, self.plan.shape.piece as usize);
         let (groups, of_warp) = (ACROSS_THREADS as usize / width, 32 / width);
-        let part = |number: usize, first: usize, sums: &mut [T::Sum]| {
-            let columns = number * piece..((number + 1) * piece).min(length);
-            T::across(Across { a, layout, x, columns, groups, of_warp, first, sums });
-        };
-        if threads == 1 {
-            sums.chunks_mut(rows).enumerate().for_each(|(number, sums)| part(number, 0, sums));
-        } else {
-            let task = if rows <= few::MOST { rows } else { rows.div_ceil(threads).next_multiple_of(64) };
-            cores::chunks(sums, rows, 1, |number, sums| {
-                cores::chunks(sums, task, 1, |at, sums| part(number, at * task, sums));
+        let task = if rows <= few::MOST { rows } else { rows.div_ceil(threads.count()).next_multiple_of(64) };
+        threads.chunks(sums, rows, |piece, sums| {
+            threads.chunks(sums, task, |at, sums| {
+                let (columns, first) = (self.columns(piece), at * task);
+                T::across(Across { a, layout, x, columns, groups, of_warp, first, sums });
             });
-        }
+        });
     }
 }
 

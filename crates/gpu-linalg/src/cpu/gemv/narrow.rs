@@ -47,21 +47,16 @@ impl<T: Scalar> Rows<'_, T> {
     /// With `W` lanes, of `L` lines at a time.
     #[inline(always)]
     fn lanes<const W: usize, const L: usize>(self) {
-        let Along { a, layout, x, piece, width: _, first, sums } = self.0;
-        let (rows, length) = layout.shape();
+        let Along { a, layout, x, columns, width: _, first, sums } = self.0;
+        let line = |at| &a[layout.index(first + at, columns.start)..][..columns.len()];
         let mut at = 0;
         while at < sums.len() {
-            let (number, row) = ((first + at) / rows, (first + at) % rows);
-            let columns = number * piece..((number + 1) * piece).min(length);
-            // Pieces are whole rounds, but for the last.
-            let x = &x[columns.start..];
-            let line = |row| &a[layout.index(row, columns.start)..][..columns.len()];
-            if row + L <= rows && at + L <= sums.len() {
-                let of = core::array::from_fn(|number| line(row + number));
+            if at + L <= sums.len() {
+                let of = core::array::from_fn(|number| line(at + number));
                 sums[at..at + L].copy_from_slice(&lines::<T, W, L>(of, x));
                 at += L;
             } else {
-                [sums[at]] = lines::<T, W, 1>([line(row)], x);
+                [sums[at]] = lines::<T, W, 1>([line(at)], x);
                 at += 1;
             }
         }

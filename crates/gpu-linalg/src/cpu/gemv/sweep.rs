@@ -8,6 +8,7 @@ use gpu_core::vectors::prefetch;
 
 use super::Across;
 use super::along::MOST_LANES;
+use super::columns::Columns;
 use crate::cpu::aligned::Aligned;
 use crate::cpu::lanes::{Block, Has, Lanes};
 use crate::launch::RealElement;
@@ -15,20 +16,8 @@ use crate::launch::RealElement;
 /// Bytes of columns and of factors that are asked for ahead.
 const AHEAD: isize = 1024;
 
-/// Columns of a piece, of elements of which `V` are 16 bytes; a group's sums are `C` of these.
-pub(super) struct Sweep<'a, T, const V: usize, const C: usize> {
-    /// The first ones, as registers hold them: what those have behind a column are others, whose sums are not looked
-    /// at.
-    whole: Option<Block<'a, T>>,
-    /// How many those are.
-    count: usize,
-    /// All of them.
-    a: &'a [T],
-    leading: usize,
-    /// Elements of each.
-    len: usize,
-    x: &'a [T],
-}
+/// The columns of a piece, of elements of which `V` are 16 bytes; a group's sums are `C` of these.
+pub(super) struct Sweep<'a, T, const V: usize, const C: usize>(Columns<'a, T>);
 
 impl<'a, T: RealElement, const V: usize, const C: usize> Sweep<'a, T, V, C> {
     /// Computes all sums.
@@ -44,14 +33,9 @@ impl<'a, T: RealElement, const V: usize, const C: usize> Sweep<'a, T, V, C> {
 
     #[inline(always)]
     fn with<R: Lanes<T>>(has: Has<R>, part: Across<'a, T>, leading: usize) {
-        let Across { a, layout: _, x, columns, groups, of_warp, first, sums } = part;
-        let (all, room) = (columns.len(), C * V);
-        let a = &a[columns.start * leading + first..];
-        let count = if a.len() < room { 0 } else { ((a.len() - room) / leading + 1).min(all) };
-        let whole = if count > 0 { Some(Block::new(a, leading, count, room)) } else { None };
-        let sweep = Self { whole, count, a, leading, len: sums.len(), x: &x[columns] };
-        let total = sweep.total(has, groups, of_warp);
-        sums.iter_mut().zip(total).for_each(|(to, sum)| *to = sum);
+        let sweep = Self(Columns::new(&part, leading, 0, C * V));
+        let total = sweep.total(has, part.groups, part.of_warp);
+        part.sums.iter_mut().zip(total).for_each(|(to, sum)| *to = sum);
     }
 
     /// The sums of all groups: of a warp those are added whose distance is half of it, and so on; then warps in their
@@ -59,14 +43,14 @@ impl<'a, T: RealElement, const V: usize, const C: usize> Sweep<'a, T, V, C> {
     #[inline(always)]
     fn total<R: Lanes<T>>(&self, has: Has<R>, groups: usize, of_warp: usize) -> [T; MOST_LANES] {
         let (beside, columns) = (R::LEN / (C * V), R::LEN / C);
-        let some = groups.min(self.x.len().div_ceil(V)).next_multiple_of(of_warp);
+        let some = groups.min(self.0.x.len().div_ceil(V)).next_multiple_of(of_warp);
         let mut chains = Aligned::new(T::ZERO, some / beside * R::LEN);
-        for (number, x) in self.x.chunks(groups * V).enumerate() {
+        for (number, x) in self.0.x.chunks(groups * V).enumerate() {
             let first = number * groups * V;
             // Registers of which all columns are there.
-            let whole = (self.count.saturating_sub(first) / columns).min(x.len() / columns);
+            let whole = (self.0.count.saturating_sub(first) / columns).min(x.len() / columns);
             let (of_whole, of_rest) = chains.split_at_mut(whole * R::LEN);
-            if let Some(lines) = self.whole
+            if let Some(lines) = self.0.whole
                 && whole > 0
             {
                 let lines = lines.part(first, whole * columns);
@@ -114,11 +98,11 @@ impl<'a, T: RealElement, const V: usize, const C: usize> Sweep<'a, T, V, C> {
             let (mut line, mut factors) = ([T::ZERO; MOST_LANES], [T::ZERO; MOST_LANES]);
             for group in 0..R::LEN / (C * V) {
                 let column = start + group * V + j;
-                if column < self.x.len() {
+                if column < self.0.x.len() {
                     let at = group * C * V;
-                    for row in 0..self.len {
-                        line[at + row] = self.a[column * self.leading + row];
-                        factors[at + row] = self.x[column];
+                    for row in 0..self.0.len {
+                        line[at + row] = self.0.a[column * self.0.leading + row];
+                        factors[at + row] = self.0.x[column];
                     }
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::{Factors, Strip, Sums, padded};
 use crate::cpu::lanes::{Block, Has, Lanes, Registers};
-use crate::cpu::tile::finish_some;
+use crate::cpu::tile::finish_tile;
 
 /// Registers of a result of those side by side, at most.
 const ALONG: usize = 4;
@@ -79,22 +79,7 @@ fn tile<T: Registers, V: Lanes<T>, const G: usize, const N: usize>(
         }
     }
     if !lines.is_empty() {
-        let along = *done + at..*done + at + width;
-        if width == N * V::LEN && side + G <= lines.len() {
-            // From registers, without being in memory first.
-            for i in 0..G {
-                let c = &mut lines[side + i][along.clone()];
-                for j in 0..N {
-                    finish_some(has, of.factors, total[i][j], &mut c[j * V::LEN..][..V::LEN]);
-                }
-            }
-            return G;
-        }
-        for (line, total) in lines[side..].iter_mut().zip(&total) {
-            for (c, &total) in line[along.clone()].chunks_mut(V::LEN).zip(total) {
-                finish_some(has, of.factors, total, c);
-            }
-        }
+        finish_tile(has, of.factors, &total, &mut lines[side..], *done + at..*done + at + width);
         return G;
     }
     for i in 0..G {
