@@ -11,6 +11,9 @@ use super::panel::Step;
 /// Elements of the widest registers, at most.
 pub(super) const MOST_LANES: usize = 16;
 
+/// How many k of A are asked for ahead.
+const AHEAD: usize = 16;
+
 /// A tile of C, the factors of its products, and the memory that belongs to it.
 pub(super) struct Tile<'a, 'c, T> {
     pub(super) a: &'a [T],
@@ -54,8 +57,7 @@ impl<T: Registers> Tile<'_, '_, T> {
                 prefetch(&line[columns.clone()], 0, size_of::<T>() * columns.len());
             }
         }
-        let mut tile = [[V::splat(has, T::ZERO); N]; M];
-        add_products(has, (&mut tile, step, memory), a, b);
+        let mut tile: [[V; N]; M] = sums(has, step, memory, a, b);
         if !end(has, step, &mut tile, memory, totals) {
             return;
         }
@@ -95,12 +97,13 @@ pub(super) fn end<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
 /// The sums of a step of each of `M` rows of a tile, k after k, of the products of an element of A and a line of `N`
 /// registers of B; lines are `between` elements apart. In memory are the sums of the k before these, of the same part.
 #[inline(always)]
-fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
+fn sums<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     has: Has<V>,
-    (tile, step, memory): (&mut [[V; N]; M], &Step, &[T]),
+    step: &Step,
+    memory: &[T],
     a: &[T],
     (b, between): (&[T], usize),
-) {
+) -> [[V; N]; M] {
     // In registers meanwhile, element by element: a copy of the whole is a call. No closures here: they would be
     // functions of their own, compiled for the oldest machines.
     let mut sums = [[V::splat(has, T::ZERO); N]; M];
@@ -110,8 +113,10 @@ fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     let depth = step.ks.len();
     if depth > 0 {
         let b = Block::new(b, between, depth, N * V::LEN);
-        for (k, elements) in (0..depth).zip(a.as_chunks::<M>().0) {
-            let values = b.rest(k, 0);
+        let a = &a.as_chunks::<M>().0[..depth];
+        for k in 0..depth {
+            let (elements, values) = (&a[k], b.rest(k, 0));
+            prefetch(elements, (AHEAD * M * size_of::<T>()) as isize, M * size_of::<T>());
             let mut line = [V::splat(has, T::ZERO); N];
             for j in 0..N {
                 line[j] = V::load(has, &values[j * V::LEN..]);
@@ -124,11 +129,7 @@ fn add_products<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
             }
         }
     }
-    for i in 0..M {
-        for j in 0..N {
-            tile[i][j] = sums[i][j];
-        }
-    }
+    sums
 }
 
 /// Reads a tile from memory of its own.
