@@ -123,7 +123,7 @@ fn by_rows<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, threads: &Threads
     // One thread's may be as large as what is kept of A lets them be, others are dealt out.
     let most = if threads.count() == 1 { ROWS * DEPTH / whole.depth.clamp(1, DEPTH) } else { ROWS };
     let tasks = threads.count() * m.div_ceil(most * threads.count());
-    let rows = m.div_ceil(tasks).next_multiple_of(12);
+    let rows = m.div_ceil(tasks).next_multiple_of(8);
     threads.chunks(c, rows * whole.leading, |task, c| {
         let first = task * rows;
         let panel = Panel { rows: first..(first + rows).min(m), ..whole.clone() };

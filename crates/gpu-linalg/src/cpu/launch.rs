@@ -179,7 +179,7 @@ fn portable<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mu
 fn avx512<T: Registers>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
     // SAFETY: this is called only where the machine has AVX-512F.
     let has = unsafe { Has::new() };
-    panel.compute::<T::Avx512, 12, 2>(has, buffers, c);
+    panel.compute::<T::Avx512, 8, 3>(has, buffers, c);
 }
 
 /// 12 of 16 registers of 32 bytes for sums.

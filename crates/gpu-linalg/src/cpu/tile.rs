@@ -39,10 +39,9 @@ impl<T: Registers> Tile<'_, '_, T> {
             (1, 1) => self.along::<V, 4, 1>(has),
             (1, 2) => self.along::<V, 4, 2>(has),
             (1, _) if const { N == 3 } => self.along::<V, 4, 3>(has),
-            (2, 1) if const { M == 12 } => self.along::<V, 8, 1>(has),
-            (2, 2) if const { M == 12 } => self.along::<V, 8, 2>(has),
-            (3, 1) if const { M == 12 } => self.along::<V, 12, 1>(has),
-            (3, 2) if const { M == 12 } => self.along::<V, 12, 2>(has),
+            (2, 1) if const { M == 8 } => self.along::<V, 8, 1>(has),
+            (2, 2) if const { M == 8 } => self.along::<V, 8, 2>(has),
+            (2, _) if const { M == 8 && N == 3 } => self.along::<V, 8, 3>(has),
             size => unreachable!("tiles of {size:?} where they have {M} rows of {N}"),
         }
     }
