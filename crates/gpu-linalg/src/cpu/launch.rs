@@ -287,6 +287,10 @@ pub(super) mod tests {
             (100, 37, 300),
             (61, 23, 5000),
             (13, 17, 400),
+            // A is copied, or read where it lies.
+            (100, 290, 300),
+            (41, 256, 200),
+            (29, 20, 800),
         ] {
             let row_major = |rows, columns| Layout::row_major(rows, columns).expect("it is small");
             let one = |matrix| BatchLayout { matrix, count: 1, stride: 0 };

@@ -114,8 +114,10 @@ impl<T: Registers> Panel<'_, T> {
                 let mut start = part.start;
                 // Where there are no k, C is still scaled; parts behind the end are none.
                 while start < part.end || self.depth == 0 {
-                    // Steps as long as the others: a short last one would read and write all sums for little.
-                    let steps = (part.end - start).div_ceil(DEPTH).max(1);
+                    // Steps as long as the others: a short last one would read and write all sums for little. Of one
+                    // tile side by side longer ones: its part of B is all that stays near.
+                    let most = if self.columns <= n { 2 * DEPTH } else { DEPTH };
+                    let steps = (part.end - start).div_ceil(most).max(1);
                     let end = start + (part.end - start).div_ceil(steps);
                     let (begins, ends) = (start == part.start, end == part.end);
                     let step = Step { ks: start..end, begins, ends, is_first, is_last };
@@ -151,7 +153,11 @@ impl<T: Registers> Panel<'_, T> {
             totals.grow(T::ZERO, len);
         }
         let tiles = self.rows.len().div_ceil(M);
-        let few = down::columns::<T, V, M>(columns.len(), self.rows.len(), self.depth);
+        // What is read for one block of B only is not copied before, if lines are its k.
+        let a_is_read = depth > 0 && self.columns <= BLOCK && self.a.1.order() == Order::RowMajor;
+        // Those need A in tiles.
+        let few =
+            if a_is_read { 0 } else { down::columns::<T, V, M>(columns.len(), self.rows.len(), self.depth) };
         let side = columns.start..columns.end - few;
         // To copy what few tiles below each other read would take longer, if it is near.
         let b_is_read = depth > 0
@@ -159,7 +165,7 @@ impl<T: Registers> Panel<'_, T> {
             && tiles <= FEW_DOWN
             && self.depth * self.columns * size_of::<T>() <= 2 * NEAR;
         // A's rows are to it what B's columns are. Without k the factors may have no elements.
-        if depth > 0 {
+        if depth > 0 && !a_is_read {
             pack(a, [M, TURNED], (self.a.0, self.a.1.transposed()), step.ks.clone(), self.rows.clone());
         }
         let is_far = self.rows.len() * self.columns * size_of::<T>() > NEAR;
@@ -171,16 +177,22 @@ impl<T: Registers> Panel<'_, T> {
             }
             let across = block.len().div_ceil(n);
             for at in 0..tiles * across {
-                // Tiles below each other read the same of B, which stays near. With few products a tile it is writing
-                // that counts, and that is along the lines.
+                // Tiles below each other read the same of B, which stays near. Where A is far it is read once, for
+                // those beside each other; and with few products a tile it is writing that counts, along the lines.
+                let is_across = a_is_read || depth < LITTLE;
                 let (tile, number) =
-                    if depth < LITTLE { (at / across, at % across) } else { (at % tiles, at / tiles) };
+                    if is_across { (at / across, at % across) } else { (at % tiles, at / tiles) };
                 let first = block.start + number * n;
                 let memory = ((first - columns.start) / n * tiles + tile) * M * n;
                 let rows = tile * M..c.len().min((tile + 1) * M);
                 let width = n.min((block.end - first).next_multiple_of(V::LEN));
                 let tile = Tile {
-                    a: &a[tile * depth * M..],
+                    a: if a_is_read {
+                        let first = self.a.1.index(self.rows.start + rows.start, step.ks.start);
+                        (&self.a.0[first..], [self.a.1.leading_dimension(), 1])
+                    } else {
+                        (&a[tile * depth * M..], [1, rows.len().next_multiple_of(TURNED)])
+                    },
                     b: if number < packed {
                         (&self.b.0[self.b.1.index(step.ks.start, first)..], self.b.1.leading_dimension())
                     } else {

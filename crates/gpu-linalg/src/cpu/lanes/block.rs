@@ -128,9 +128,47 @@ impl<'a, T, const L: usize> Beside<'a, T, L> {
     }
 }
 
+/// Some lines of as many elements each, those as far from each other.
+#[derive(Clone, Copy)]
+pub struct Across<'a, T, const L: usize> {
+    starts: [*const T; L],
+    step: usize,
+    count: usize,
+    lines: PhantomData<&'a [T]>,
+}
+
+impl<'a, T: Copy, const L: usize> Across<'a, T, L> {
+    /// `count` elements of each line, `step` from one to the next; lines begin at `starts` in `matrix`.
+    ///
+    /// # Panics
+    /// If the matrix ends before.
+    #[inline(always)]
+    pub fn new(matrix: &'a [T], starts: [usize; L], step: usize, count: usize) -> Self {
+        let last = count.saturating_sub(1).checked_mul(step);
+        let mut pointers = [matrix.as_ptr(); L];
+        for j in 0..L {
+            let end = last.and_then(|last| last.checked_add(starts[j]));
+            assert!(count == 0 || end.is_some_and(|end| end < matrix.len()), "lines are in their matrix");
+            pointers[j] = matrix.as_ptr().wrapping_add(starts[j]);
+        }
+        Self { starts: pointers, step, count, lines: PhantomData }
+    }
+
+    /// An element of a line.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline(always)]
+    pub fn at(&self, line: usize, k: usize) -> T {
+        assert!(k < self.count, "elements are in their lines");
+        // SAFETY: the last one of each line is in the matrix, and this is not behind it.
+        unsafe { *self.starts[line].add(k * self.step) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Beside, Block};
+    use super::{Across, Beside, Block};
 
     #[test]
     fn elements_are_the_lines() {
@@ -157,6 +195,22 @@ mod tests {
         for (first, lines) in [(2, 2), (0, 4), (0, 0), (3, 1), (usize::MAX, 2)] {
             assert!(is_refused(&|| block.part(first, lines).at(0, 0)), "{lines} from {first} on");
         }
+    }
+
+    #[test]
+    fn lines_across_have_their_elements_as_far_apart() {
+        let matrix: Vec<u32> = (0..23).collect();
+        let is_refused =
+            |work: &dyn Fn() -> u32| std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err();
+        let lines = Across::new(&matrix, [0, 2, 2], 10, 3);
+        assert_eq!([lines.at(0, 2), lines.at(1, 0), lines.at(2, 2)], [20, 2, 22]);
+        assert!(is_refused(&|| lines.at(0, 3)) && is_refused(&|| lines.at(3, 0)));
+        for (start, step, count) in
+            [(3, 10, 3), (0, 11, 4), (23, 1, 1), (0, usize::MAX, 3), (usize::MAX, 1, 2)]
+        {
+            assert!(is_refused(&|| Across::new(&matrix, [0, start], step, count).at(0, 0)), "{start} {step}");
+        }
+        assert!(is_refused(&|| Across::new(&matrix, [99], 1, 0).at(0, 0)), "there are none");
     }
 
     #[test]

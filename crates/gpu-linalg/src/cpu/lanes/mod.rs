@@ -9,7 +9,7 @@ mod block;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use block::{Beside, Block};
+pub use block::{Across, Beside, Block};
 
 /// Says that the machine has the instructions of a kind of register: without it there is no such register.
 pub struct Has<V>(PhantomData<V>);
