@@ -37,7 +37,7 @@ pub(super) fn is_far<T>(a: &[T]) -> bool {
 }
 
 /// What is done with lanes in registers of either arrangement. `V` elements are 16 bytes.
-trait Arranged<T, const V: usize>: Sized {
+pub(super) trait Arranged<T, const V: usize>: Sized {
     /// What comes out.
     type Output;
 
@@ -50,7 +50,7 @@ trait Arranged<T, const V: usize>: Sized {
 
 /// Does `work` in the arrangement for lines of `width` lanes, a power of two up to [`MOST_WIDTH`].
 #[inline(always)]
-fn arranged<T, W: Lanes<T>, H: Lanes<T>, L: Lanes<T>, A: Arranged<T, V>, const V: usize>(
+pub(super) fn arranged<T, W: Lanes<T>, H: Lanes<T>, L: Lanes<T>, A: Arranged<T, V>, const V: usize>(
     work: A,
     width: usize,
     (wide, half, least): (Has<W>, Has<H>, Has<L>),
@@ -285,6 +285,14 @@ pub(super) fn lanes<
             line += 1;
         }
     }
+    folded_lines::<T, R, V, L>(sums)
+}
+
+/// The sums of `L` lines, a multiple of `V`, each of which has a register of sums of its lanes.
+#[inline(always)]
+pub(super) fn folded_lines<T: Registers, R: Lanes<T>, const V: usize, const L: usize>(
+    mut sums: [R; L],
+) -> [T; L] {
     let (mut all, mut first) = ([T::ZERO; L], 0);
     while first < L {
         // Lanes of each 16 bytes are the farthest from each other: the sums of all lines side by side.
@@ -399,7 +407,7 @@ pub(super) fn folded<T: Registers, R: Lanes<T>, const V: usize>(sums: R) -> [T; 
 
 /// The elements of a line in `V` registers, so that [`turned`] ones are added at halved distances by [`Lanes::halves`].
 #[inline(always)]
-fn whole<T: Registers, R: Lanes<T>, const V: usize>(has: Has<R>, part: &[T]) -> [R; V] {
+pub(super) fn whole<T: Registers, R: Lanes<T>, const V: usize>(has: Has<R>, part: &[T]) -> [R; V] {
     let mut all = [R::splat(has, T::ZERO); V];
     for (place, some) in all.iter_mut().enumerate() {
         *some = R::load(has, &part[reversed::<V>(place) * R::LEN..]);
@@ -409,7 +417,11 @@ fn whole<T: Registers, R: Lanes<T>, const V: usize>(has: Has<R>, part: &[T]) -> 
 
 /// [`whole`] of what there is of a line from an element on, and zeros behind it.
 #[inline(always)]
-fn some<T: Registers, R: Lanes<T>, const V: usize>(has: Has<R>, line: &[T], from: usize) -> [R; V] {
+pub(super) fn some<T: Registers, R: Lanes<T>, const V: usize>(
+    has: Has<R>,
+    line: &[T],
+    from: usize,
+) -> [R; V] {
     let mut all = [R::splat(has, T::ZERO); V];
     for (place, some) in all.iter_mut().enumerate() {
         let from = from + reversed::<V>(place) * R::LEN;

@@ -10,6 +10,7 @@ mod along;
 mod beside;
 mod cells;
 mod columns;
+mod dot;
 mod few;
 mod narrow;
 mod single;
@@ -33,8 +34,8 @@ use crate::matrix::Layout;
 use crate::plan::gemv::Plan;
 use crate::reference::{self, finish};
 
-/// Bytes of a matrix whose products are worth more than one thread, where others are awake and where they have to be
-/// woken.
+/// Bytes of a matrix and its vectors whose products are worth more than one thread, where others are awake and where
+/// they have to be woken.
 const WORTH: [usize; 2] = [1_500_000, 3_000_000];
 
 /// Rows of a thread that are many: it takes all pieces of some of them before the next ones.
@@ -57,6 +58,9 @@ pub trait Lines: Scalar {
 
     /// The memory of results as that of sums, if they are of one type.
     fn as_sums(y: &mut [Self]) -> Option<&mut [Self::Sum]>;
+
+    /// The sum along a single line, or along a piece of it; none where its lanes are less than a register's.
+    fn dot(line: &[Self], x: &[Self], width: usize, is_far: bool) -> Option<Self::Sum>;
 
     /// Some of the sums along lines.
     fn along(part: Along<'_, Self>);
@@ -109,6 +113,10 @@ macro_rules! registers {
                 Some(y)
             }
 
+            fn dot(line: &[Self], x: &[Self], width: usize, is_far: bool) -> Option<Self> {
+                by_registers(dot::Dot::<$T, $V> { line, x, width, is_far })
+            }
+
             fn along(part: Along<'_, Self>) {
                 by_registers(along::Rows::<$T, $V>(part));
             }
@@ -134,6 +142,10 @@ macro_rules! narrow {
             }
 
             fn as_sums(_: &mut [Self]) -> Option<&mut [f32]> {
+                None
+            }
+
+            fn dot(_: &[Self], _: &[Self], _: usize, _: bool) -> Option<f32> {
                 None
             }
 
@@ -169,7 +181,8 @@ pub fn gemv<T: Element>(
         return Ok(());
     }
     let plan = Plan::new::<T>(layout, 0, 0, alpha != T::Sum::ZERO)?;
-    let threads = Threads::worth(rows * layout.columns() * size_of::<T>(), WORTH);
+    let elements = rows * layout.columns() + rows + layout.columns();
+    let threads = Threads::worth(elements * size_of::<T>(), WORTH);
     let product = Product { a, layout, x, plan, threads };
     let len = product.len();
     // Results of which nothing is asked for are memory for sums.
@@ -221,7 +234,7 @@ impl<T: Element> Product<'_, T> {
             sums.fill(T::Sum::ZERO);
         } else if !self.plan.along {
             self.across(sums);
-        } else if self.plan.shape.pieces > 1 && !self.adds_pieces() {
+        } else if self.layout.rows() == 1 || self.plan.shape.pieces > 1 && !self.adds_pieces() {
             self.along_pieces(sums);
         } else {
             self.along(sums);
@@ -237,8 +250,16 @@ impl<T: Element> Product<'_, T> {
     /// Those of few rows, piece after piece: what is ordered of x stays near, and is each thread's own.
     fn along_pieces(&self, sums: &mut [T::Sum]) {
         self.threads.chunks(sums, self.layout.rows(), |piece, sums| {
-            let columns = self.columns(piece);
-            let x = T::ordered(&self.x[columns.clone()], self.plan.shape.width as usize);
+            let (columns, width) = (self.columns(piece), self.plan.shape.width as usize);
+            let x = &self.x[columns.clone()];
+            if let [sum] = sums {
+                let line = &self.a[self.layout.index(0, columns.start)..][..x.len()];
+                if let Some(dot) = T::dot(line, x, width, along::is_far(self.a)) {
+                    *sum = dot;
+                    return;
+                }
+            }
+            let x = T::ordered(x, width);
             self.along_some(&x, columns, 0, sums);
         });
     }
@@ -328,8 +349,10 @@ mod tests {
     use crate::cpu::launch::tests::in_registers;
     use gpu_std::half::{bf16, f16};
 
-    const SHAPES: [(usize, usize); 13] = [
+    const SHAPES: [(usize, usize); 15] = [
         (1, 1),
+        (1, 130),
+        (1, 33_333),
         (1, 4096),
         (4096, 1),
         (7, 9),
