@@ -24,13 +24,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 def run(command, line, cores):
     """Milliseconds of the product that one line asks for."""
     count = str(len(cores.split(",")))
-    threads = {name: count for name in ["RAYON_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"]}
-    done = subprocess.run(
-        ["taskset", "-c", cores, *command], input=line + "\n", text=True, stdout=subprocess.PIPE, env=os.environ | threads
-    )
+    threads = {f"{library}_NUM_THREADS": count for library in ["RAYON", "OPENBLAS", "OMP", "MKL"]}
+    command = ["taskset", "-c", cores, *command]
+    environment = os.environ | threads
+    done = subprocess.run(command, input=line + "\n", text=True, stdout=subprocess.PIPE, env=environment)
     rows = [row for row in done.stdout.splitlines() if row.startswith(line)]
     if done.returncode != 0 or len(rows) != 1:
-        sys.exit(f"{command[0]} ended with {done.returncode} and {len(rows)} results for {line}")
+        sys.exit(f"{command[3]} ended with {done.returncode} and {len(rows)} results for {line}")
     return float(rows[0].split()[-1])
 
 
@@ -48,17 +48,18 @@ def summary(title, ratios):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    built = HERE.parent / "target/release/product-shapes"
-    parser.add_argument("--ours", nargs="+", default=[str(built)], metavar="PROGRAM", help="product-shapes; several are compared, too")
-    parser.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="a python3 that has NumPy")
-    parser.add_argument("--shapes", metavar="FILE", help="lines as of `product-shapes --cpu --list`; - for standard input")
-    parser.add_argument("--filter", default="", metavar="TEXT", help="only shapes whose line contains it")
-    parser.add_argument("--cores", default="0", metavar="LIST", help="the cores of both, such as 0,1: as many threads (default 0)")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often each is timed (default 3)")
-    parser.add_argument("--least", type=float, default=0.8, metavar="RATIO", help="what each shall have of NumPy's speed (default 0.8)")
-    parser.add_argument("--out", metavar="FILE", help="keep the results: JSON lines, appended")
-    parser.add_argument("--device", default="CPU", metavar="NAME", help="the device to note")
-    parser.add_argument("--commit", default="unknown", metavar="HASH", help="the commit to note")
+    add = parser.add_argument
+    built = str(HERE.parent / "target/release/product-shapes")
+    add("--ours", nargs="+", default=[built], metavar="PROGRAM", help="product-shapes; of several the first one counts")
+    add("--python", default=sys.executable, metavar="PROGRAM", help="a python3 that has NumPy")
+    add("--shapes", metavar="FILE", help="lines as of `product-shapes --cpu --list`; - for standard input")
+    add("--filter", default="", metavar="TEXT", help="only shapes whose line contains it")
+    add("--cores", default="0", metavar="LIST", help="the cores of both, such as 0,1, and as many threads (default 0)")
+    add("--rounds", type=int, default=3, metavar="N", help="how often each is timed (default 3)")
+    add("--least", type=float, default=0.8, metavar="RATIO", help="the least of NumPy's speed (default 0.8)")
+    add("--out", metavar="FILE", help="keep the results: JSON lines, appended")
+    add("--device", default="CPU", metavar="NAME", help="the device to note")
+    add("--commit", default="unknown", metavar="HASH", help="the commit to note")
     args = parser.parse_args()
     if args.rounds < 1:
         parser.error("--rounds needs 1 or more")
