@@ -5,8 +5,8 @@ Each shape is timed by ours and by NumPy, each in a process of its own, in turn:
 work would take a core from the other. Of several rounds the median counts. Shapes are those of `product-shapes --cpu
 --list`, or lines like them. Needs NumPy, Linux's taskset, and `cargo build --release -p gpu-benches`.
 
-Exit codes: 0 all are at least as fast as asked for, 1 a program failed or no shape was selected, 2 wrong arguments, 4 one
-is slower.
+Exit codes: 0 all are at least as fast as asked for, 1 a program failed or no shape was selected, 2 wrong arguments,
+4 one is slower.
 """
 
 import argparse
