@@ -75,6 +75,8 @@ fn lines<T: Registers>(
             // By registers: a call of what copies any number of bytes took up to a tenth of the time of a product.
             if n.is_multiple_of(MOST_LANES) {
                 copy::<T, MOST_LANES>(line, packed);
+            } else if n.is_multiple_of(MOST_LANES / 2) {
+                copy::<T, { MOST_LANES / 2 }>(line, packed);
             } else {
                 copy::<T, TURNED>(line, packed);
             }
@@ -169,7 +171,7 @@ mod tests {
         for order in [Order::RowMajor, Order::ColumnMajor] {
             for ks in [0..1, 3..11, 1..40, 5..5] {
                 for columns in [0..70, 3..3, 2..14, 1..18, 5..12, 0..33, 9..55] {
-                    for n in [[4, 4], [8, 4], [12, 4], [12, 12], [16, 8], [32, 16]] {
+                    for n in [[4, 4], [8, 4], [12, 4], [12, 12], [16, 8], [24, 8], [32, 16], [48, 16]] {
                         check(n, ks.clone(), columns.clone(), order);
                     }
                 }

@@ -153,7 +153,7 @@ impl<T: Registers> Panel<'_, T> {
             totals.grow(T::ZERO, len);
         }
         let tiles = self.rows.len().div_ceil(M);
-        // What is read for one block of B only is not copied before, if lines are its k.
+        // What is read for hardly more than one block of B is not copied before, if lines are its k.
         let a_is_read = depth > 0 && self.columns <= BLOCK && self.a.1.order() == Order::RowMajor;
         // Those need A in tiles.
         let few =

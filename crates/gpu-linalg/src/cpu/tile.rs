@@ -12,7 +12,7 @@ use super::panel::Step;
 pub(super) const MOST_LANES: usize = 16;
 
 /// How many k of A's tiles are asked for ahead: what the nearest cache has not yet delays the multiply-adds of all
-/// elements of its line. 1024^3 `f64` took a core 48 ms, and 41 so.
+/// elements of its line. 1024³ `f64` took a core 48 ms, and 41 so.
 const AHEAD: usize = 16;
 
 /// A tile of C, the factors of its products, and the memory that belongs to it.

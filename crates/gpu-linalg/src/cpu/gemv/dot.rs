@@ -41,26 +41,10 @@ impl<T: Registers, const V: usize> Arranged<T, V> for Dot<'_, T, V> {
                     prefetch_l2(part, AHEAD, round * size_of::<T>());
                 }
             }
-            for (group, sum) in sums.iter_mut().enumerate() {
-                let [line, x] = parts.map(|part| &part[group * V * R::LEN..][..V * R::LEN]);
-                let (line, x) = (turned(whole::<T, R, V>(has, line)), turned(whole::<T, R, V>(has, x)));
-                for j in 0..V {
-                    *sum = line[j].mul_add(x[j], *sum);
-                }
-            }
+            add::<T, R, V, G, true>(has, parts, &mut sums);
             at += round;
         }
-        let [line, x] = both.some(at, len - at);
-        for (group, sum) in sums.iter_mut().enumerate() {
-            let from = group * V * R::LEN;
-            if from < line.len() {
-                let (line, x) =
-                    (turned(some::<T, R, V>(has, line, from)), turned(some::<T, R, V>(has, x, from)));
-                for j in 0..V {
-                    *sum = line[j].mul_add(x[j], *sum);
-                }
-            }
-        }
+        add::<T, R, V, G, false>(has, both.some(at, len - at), &mut sums);
         let mut ends = [R::splat(has, T::ZERO); V];
         ends[0] = halved(sums);
         Some(folded_lines::<T, R, V, V>(ends)[0])
@@ -70,5 +54,28 @@ impl<T: Registers, const V: usize> Arranged<T, V> for Dot<'_, T, V> {
     #[inline(always)]
     fn beside<R: Lanes<T>, const G: usize>(self, _: Has<R>) -> Option<T> {
         None
+    }
+}
+
+/// Adds the products of a round of both, which may be less than `WHOLE`, to the chains of its lanes.
+#[inline(always)]
+fn add<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const WHOLE: bool>(
+    has: Has<R>,
+    [line, x]: [&[T]; 2],
+    sums: &mut [R; G],
+) {
+    for (group, sum) in sums.iter_mut().enumerate() {
+        let from = group * V * R::LEN;
+        let (line, x) = if const { WHOLE } {
+            (whole::<T, R, V>(has, &line[from..]), whole::<T, R, V>(has, &x[from..]))
+        } else if from < line.len() {
+            (some::<T, R, V>(has, line, from), some::<T, R, V>(has, x, from))
+        } else {
+            return;
+        };
+        let (line, x) = (turned(line), turned(x));
+        for j in 0..V {
+            *sum = line[j].mul_add(x[j], *sum);
+        }
     }
 }
