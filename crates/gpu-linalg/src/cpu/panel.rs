@@ -175,23 +175,33 @@ impl<T: Registers> Panel<'_, T> {
             if depth > 0 {
                 pack(b, [n, V::LEN], self.b, step.ks.clone(), block.start + packed * n..block.end);
             }
-            let across = block.len().div_ceil(n);
-            for at in 0..tiles * across {
+            let is_narrow = is_narrow::<T, V, M, N>(block.len());
+            let narrow = if is_narrow { tiles.div_ceil(2) } else { 0 };
+            let across = block.len().div_ceil(n) - usize::from(is_narrow);
+            for at in 0..tiles * across + narrow {
                 // Tiles below each other read the same of B, which stays near. Where A is far it is read once, for
                 // those beside each other; and with few products a tile it is writing that counts, along the lines.
                 let is_across = a_is_read || depth < LITTLE;
-                let (tile, number) =
-                    if is_across { (at / across, at % across) } else { (at % tiles, at / tiles) };
+                let (tile, number, below) = if at >= tiles * across {
+                    ((at - tiles * across) * 2, across, 2)
+                } else if is_across {
+                    (at / across, at % across, 1)
+                } else {
+                    (at % tiles, at / tiles, 1)
+                };
                 let first = block.start + number * n;
                 let memory = ((first - columns.start) / n * tiles + tile) * M * n;
-                let rows = tile * M..c.len().min((tile + 1) * M);
+                let rows = tile * M..c.len().min((tile + below) * M);
                 let width = n.min((block.end - first).next_multiple_of(V::LEN));
                 let tile = Tile {
                     a: if a_is_read {
                         let first = self.a.1.index(self.rows.start + rows.start, step.ks.start);
-                        (&self.a.0[first..], [self.a.1.leading_dimension(), 1])
+                        let row = self.a.1.leading_dimension();
+                        (&self.a.0[first..], [row, TURNED * row, 1])
+                    } else if const { M == TURNED } {
+                        (&a[tile * depth * M..], [1, depth * M, M])
                     } else {
-                        (&a[tile * depth * M..], [1, rows.len().next_multiple_of(TURNED)])
+                        (&a[tile * depth * M..], [1, TURNED, rows.len().next_multiple_of(TURNED)])
                     },
                     b: if number < packed {
                         (&self.b.0[self.b.1.index(step.ks.start, first)..], self.b.1.leading_dimension())
@@ -214,7 +224,8 @@ impl<T: Registers> Panel<'_, T> {
                 pack(last, [down::MOST, TURNED], self.b, step.ks.clone(), side.end..columns.end);
             }
             // In what the last tiles have no registers for.
-            let memory = side.len() / n * tiles * M * n + side.len() % n * M;
+            let before = if is_narrow::<T, V, M, N>(side.len()) { 2 * V::LEN } else { side.len() % n };
+            let memory = side.len() / n * tiles * M * n + before * M;
             let down = Down {
                 a,
                 b: last,
@@ -229,6 +240,13 @@ impl<T: Registers> Panel<'_, T> {
             down.compute::<V, M>(has);
         }
     }
+}
+
+/// Whether the last of `columns` are a register, of which tiles of four rows are computed in pairs: one by itself has
+/// too few chains to keep a core at work. Their sums are in the first one's memory, which has room for three registers.
+#[inline(always)]
+const fn is_narrow<T, V: Lanes<T>, const M: usize, const N: usize>(columns: usize) -> bool {
+    M == TURNED && N == 3 && columns > 0 && (columns - 1) % (N * V::LEN) < V::LEN
 }
 
 /// `range` in pieces of `size`, the last one shorter.

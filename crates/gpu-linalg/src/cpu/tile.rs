@@ -17,8 +17,8 @@ const AHEAD: usize = 16;
 
 /// A tile of C, the factors of its products, and the memory that belongs to it.
 pub(super) struct Tile<'a, 'c, T> {
-    /// The first element, and how far it is to the next row's and to the next k's.
-    pub(super) a: (&'a [T], [usize; 2]),
+    /// The first element, and how far it is to the next row's, to that of the next [`TURNED`] rows and to the next k's.
+    pub(super) a: (&'a [T], [usize; 3]),
     /// A line for each k, and from one to the next.
     pub(super) b: (&'a [T], usize),
     pub(super) sums: &'a mut [T],
@@ -41,7 +41,7 @@ impl<T: Registers> Tile<'_, '_, T> {
             (1, 1) => self.along::<V, 4, 1>(has),
             (1, 2) => self.along::<V, 4, 2>(has),
             (1, _) if const { N == 3 } => self.along::<V, 4, 3>(has),
-            (2, 1) if const { M == 8 } => self.along::<V, 8, 1>(has),
+            (2, 1) => self.along::<V, 8, 1>(has),
             (2, 2) if const { M == 8 } => self.along::<V, 8, 2>(has),
             (2, _) if const { M == 8 && N == 3 } => self.along::<V, 8, 3>(has),
             size => unreachable!("tiles of {size:?} where they have {M} rows of {N}"),
@@ -102,7 +102,7 @@ fn sums<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
     has: Has<V>,
     step: &Step,
     memory: &[T],
-    ((a, [row, between]), height): ((&[T], [usize; 2]), usize),
+    ((a, [row, four, between]), height): ((&[T], [usize; 3]), usize),
     (b, leading): (&[T], usize),
 ) -> [[V; N]; M] {
     // In registers meanwhile, element by element: a copy of the whole is a call. No closures here: they would be
@@ -117,7 +117,8 @@ fn sums<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
         let mut starts = [0; M];
         for (i, start) in starts.iter_mut().enumerate() {
             // Rows that are none are the last one.
-            *start = i.min(height - 1) * row;
+            let i = i.min(height - 1);
+            *start = i / TURNED * four + i % TURNED * row;
         }
         let rows = Across::new(a, starts, between, depth);
         for k in 0..depth {

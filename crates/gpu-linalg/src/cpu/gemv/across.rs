@@ -4,7 +4,7 @@ use gpu_core::vectors::{Work, prefetch_l2};
 use gpu_linalg_kernels::Scalar;
 use gpu_std::float::Float;
 
-use super::along::{AHEAD, is_far};
+use super::along::{AHEAD, asks, is_far};
 use super::cells::{Cells, InRegisters, InVectors};
 use super::{Across, group_at};
 use crate::cpu::aligned::Aligned;
@@ -18,8 +18,6 @@ use crate::launch::RealElement;
 const STRIP_BYTES: usize = 16_384;
 /// Results whose chains are in the compiler's vectors while lines are read.
 const BLOCK: usize = 64;
-/// The same in registers by name, how many of these.
-const SIDE: usize = 2;
 /// Results that strips have room for are a multiple of this.
 const ROOM: usize = 16;
 /// Lines that are read at a time, at most: the sums they are added to are read and written once for them. With 16
@@ -50,14 +48,19 @@ impl<T: RealElement, const V: usize> ByRegisters<T> for Strips<'_, T, V> {
 
     #[inline(always)]
     fn run<W: Lanes<T>, H: Lanes<T>, L: Lanes<T>>(self, (wide, _, _): (Has<W>, Has<H>, Has<L>)) {
-        let is_far = is_far(self.0.a);
-        self.with(InRegisters::<W, SIDE>(wide), is_far);
+        let asks = const { asks::<W>() } && is_far(self.0.a);
+        // Of each line 128 bytes at a time.
+        if const { size_of::<W>() == 64 } {
+            self.with(InRegisters::<W, 2>(wide), asks);
+        } else {
+            self.with(InRegisters::<W, 4>(wide), asks);
+        }
     }
 }
 
 impl<T: Scalar, const V: usize> Strips<'_, T, V> {
     #[inline(always)]
-    fn with<C: Cells<T>>(self, cells: C, is_far: bool) {
+    fn with<C: Cells<T>>(self, cells: C, asks: bool) {
         let Across { a, layout, x, columns, groups, of_warp, first, sums } = self.0;
         let most = STRIP_BYTES / size_of::<T::Sum>();
         let room = most.min(sums.len()).next_multiple_of(ROOM);
@@ -72,7 +75,7 @@ impl<T: Scalar, const V: usize> Strips<'_, T, V> {
             let (rounds, behind) = (count / V / groups, count / V % groups);
             let x = &x[columns.clone()];
             let strip =
-                Strip::<T, C, V> { lines, is_far, x, groups, of_warp, rounds, behind, len, room, cells };
+                Strip::<T, C, V> { lines, asks, x, groups, of_warp, rounds, behind, len, room, cells };
             if of_warp == 1 {
                 strip.chains(&mut memory);
                 let (sums, groups) = memory.split_at_mut(room);
@@ -89,9 +92,9 @@ impl<T: Scalar, const V: usize> Strips<'_, T, V> {
 
 /// Some rows.
 struct Strip<'a, T: Scalar, C, const V: usize> {
-    /// The piece's columns, whether they are far, and their factors.
+    /// The piece's columns, whether they are asked for ahead, and their factors.
     lines: Block<'a, T>,
-    is_far: bool,
+    asks: bool,
     x: &'a [T],
     groups: usize,
     of_warp: usize,
@@ -348,7 +351,7 @@ impl<T: Scalar, C: Cells<T>, const V: usize> Strip<'_, T, C, V> {
         strips: &mut [T::Sum],
     ) {
         let (sums, behind) = strips.split_at_mut(self.room);
-        let others = Others { begins, added, behind, room: self.room, is_far: self.is_far };
+        let others = Others { begins, added, behind, room: self.room, asks: self.asks };
         let mut at = 0;
         let (many, few) = sums.split_at_mut(self.len / C::LEN * C::LEN);
         for sums in many.chunks_exact_mut(C::LEN) {
@@ -373,8 +376,8 @@ struct Others<'a, S> {
     /// The strips behind the first one, `room` apart.
     behind: &'a [S],
     room: usize,
-    /// Whether lines are far.
-    is_far: bool,
+    /// Whether lines are asked for ahead.
+    asks: bool,
 }
 
 /// [`Strip::pass`] of `count` results from `at` on, which are the first of `sums`.
@@ -386,7 +389,7 @@ fn some<T: Scalar, C: Cells<T>, const L: usize, const N: usize>(
     (at, count): (usize, usize),
     sums: &mut [T::Sum],
 ) {
-    let &Others { begins, added, behind, room, is_far } = others;
+    let &Others { begins, added, behind, room, asks } = others;
     // Of each 1, 2, 4 groups the sum, which is where they begin.
     let mut nodes = [cells.zero(); N];
     for leaf in 0..N {
@@ -398,7 +401,7 @@ fn some<T: Scalar, C: Cells<T>, const L: usize, const N: usize>(
             cells.read(&behind[(added - 1) * room + at..])
         };
         let (lines, factors) = (of[leaf].0.some(at, count), &of[leaf].1);
-        if is_far {
+        if asks {
             for line in lines {
                 prefetch_l2(line, AHEAD, C::LEN * size_of::<T>());
             }

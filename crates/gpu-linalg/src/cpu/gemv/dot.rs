@@ -2,7 +2,7 @@
 
 use gpu_core::vectors::prefetch_l2;
 
-use super::along::{AHEAD, Arranged, arranged, folded_lines, halved, some, turned, whole};
+use super::along::{AHEAD, Arranged, arranged, asks, folded_lines, halved, some, turned, whole};
 use crate::cpu::lanes::{Beside, Has, Lanes, Registers};
 use crate::cpu::launch::ByRegisters;
 
@@ -36,7 +36,7 @@ impl<T: Registers, const V: usize> Arranged<T, V> for Dot<'_, T, V> {
         let (mut sums, mut at) = ([R::splat(has, T::ZERO); G], 0);
         while at + round <= len {
             let parts = both.some(at, round);
-            if self.is_far {
+            if const { asks::<R>() } && self.is_far {
                 for part in parts {
                     prefetch_l2(part, AHEAD, round * size_of::<T>());
                 }

@@ -77,7 +77,8 @@ some! {
         _mm_maskload_pd(values, _mm_loadu_si128(MASK_64.as_ptr().add(4 - len).cast()));
 }
 
-// Writes the first `len` elements of a register to `to`. What masks leave out is not written.
+// Writes the first `len` elements of a register to `to`: of those of 64 bytes by a mask, others
+// by halves, as a masked store takes some kinds of cores ten times as long as another.
 //
 // # Safety of each
 // The machine has the instructions, there are so many elements, and the register holds as many.
@@ -99,14 +100,42 @@ stores_of_some! {
         _mm512_mask_storeu_ps(to, ((1u32 << len) - 1) as u16, from);
     to_some_512_f64: f64, __m512d, "avx512f", |to, len, from|
         _mm512_mask_storeu_pd(to, ((1u32 << len) - 1) as u8, from);
-    to_some_256_f32: f32, __m256, "avx", |to, len, from|
-        _mm256_maskstore_ps(to, _mm256_loadu_si256(MASK_32.as_ptr().add(8 - len).cast()), from);
-    to_some_256_f64: f64, __m256d, "avx", |to, len, from|
-        _mm256_maskstore_pd(to, _mm256_loadu_si256(MASK_64.as_ptr().add(4 - len).cast()), from);
-    to_some_128_f32: f32, __m128, "avx", |to, len, from|
-        _mm_maskstore_ps(to, _mm_loadu_si128(MASK_32.as_ptr().add(8 - len).cast()), from);
-    to_some_128_f64: f64, __m128d, "avx", |to, len, from|
-        _mm_maskstore_pd(to, _mm_loadu_si128(MASK_64.as_ptr().add(4 - len).cast()), from);
+    to_some_256_f32: f32, __m256, "avx", |to, len, from| {
+        let half = _mm256_castps256_ps128(from);
+        if len < 4 {
+            return to_some_128_f32(to, len, half);
+        }
+        _mm_storeu_ps(to, half);
+        to_some_128_f32(to.add(4), len - 4, _mm256_extractf128_ps::<1>(from));
+    };
+    to_some_256_f64: f64, __m256d, "avx", |to, len, from| {
+        let half = _mm256_castpd256_pd128(from);
+        if len < 2 {
+            return to_some_128_f64(to, len, half);
+        }
+        _mm_storeu_pd(to, half);
+        to_some_128_f64(to.add(2), len - 2, _mm256_extractf128_pd::<1>(from));
+    };
+    to_some_128_f32: f32, __m128, "avx", |to, len, from| {
+        if len == 4 {
+            return _mm_storeu_ps(to, from);
+        }
+        let (mut to, mut from) = (to, from);
+        if len & 2 != 0 {
+            to.cast::<i64>().write_unaligned(_mm_cvtsi128_si64(_mm_castps_si128(from)));
+            (to, from) = (to.add(2), _mm_movehl_ps(from, from));
+        }
+        if len & 1 != 0 {
+            _mm_store_ss(to, from);
+        }
+    };
+    to_some_128_f64: f64, __m128d, "avx", |to, len, from| {
+        if len == 2 {
+            _mm_storeu_pd(to, from);
+        } else if len == 1 {
+            _mm_store_sd(to, from);
+        }
+    };
 }
 
 /// Where as many of some pieces of 16 bytes begin, each as four elements.
