@@ -3,6 +3,8 @@
 
 use core::ops::Range;
 
+use gpu_core::vectors::prefetch;
+
 use super::aligned::Aligned;
 use super::lanes::{Registers, TURNED};
 use super::panel::DEPTH;
@@ -132,7 +134,14 @@ fn turned<T: Registers>(
         });
         let [a, b, c, d] = lines.map(|line| line.as_chunks().0);
         let to = packed.chunks_exact_mut(TURNED * n);
-        for ((((a, b), c), d), to) in a.iter().zip(b).zip(c).zip(d).zip(to) {
+        let ahead = (TURNED * layout.leading_dimension() * size_of::<T>()) as isize;
+        for (number, ((((a, b), c), d), to)) in a.iter().zip(b).zip(c).zip(d).zip(to).enumerate() {
+            if (number * TURNED * size_of::<T>()).is_multiple_of(64) {
+                prefetch(a, ahead, 1);
+                prefetch(b, ahead, 1);
+                prefetch(c, ahead, 1);
+                prefetch(d, ahead, 1);
+            }
             T::turn([a, b, c, d], &mut to[first..], n);
         }
         for k in whole..ks.len() {

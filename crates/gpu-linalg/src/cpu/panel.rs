@@ -168,7 +168,7 @@ impl<T: Registers> Panel<'_, T> {
         if depth > 0 && !a_is_read {
             pack(a, [M, TURNED], (self.a.0, self.a.1.transposed()), step.ks.clone(), self.rows.clone());
         }
-        let is_far = self.rows.len() * self.columns * size_of::<T>() > NEAR;
+        let is_far = depth >= LITTLE && self.rows.len() * self.columns * size_of::<T>() > NEAR;
         for block in blocks(side.clone(), BLOCK / n * n) {
             // Of what is read where it lies only columns that are no full tile are packed.
             let packed = if b_is_read { block.len() / n } else { 0 };

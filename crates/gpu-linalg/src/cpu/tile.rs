@@ -55,7 +55,7 @@ impl<T: Registers> Tile<'_, '_, T> {
         if is_far && step.ends && step.is_last {
             // Its lines of C are far from each other, and are brought while products are added.
             for line in c.iter() {
-                prefetch(&line[columns.clone()], 0, size_of::<T>() * columns.len());
+                prefetch(&line[columns.start..], 0, size_of::<V>() * N);
             }
         }
         let mut tile: [[V; N]; M] = sums(has, step, memory, (a, c.len()), b);
@@ -121,20 +121,7 @@ fn sums<T: Registers, V: Lanes<T>, const M: usize, const N: usize>(
             *start = i / TURNED * four + i % TURNED * row;
         }
         let rows = Across::new(a, starts, between, depth);
-        for k in 0..depth {
-            let values = b.rest(k, 0);
-            prefetch(a, ((AHEAD * M + k * between) * size_of::<T>()) as isize, 1);
-            let mut line = [V::splat(has, T::ZERO); N];
-            for j in 0..N {
-                line[j] = V::load(has, &values[j * V::LEN..]);
-            }
-            for (i, sums) in sums.iter_mut().enumerate() {
-                let element = V::splat(has, rows.at(i, k));
-                for j in 0..N {
-                    sums[j] = line[j].mul_add(element, sums[j]);
-                }
-            }
-        }
+        V::add_products(has, b, rows, AHEAD * M, &mut sums);
     }
     sums
 }
@@ -176,19 +163,42 @@ pub(super) fn finish_tile<T: Float, V: Lanes<T>, const M: usize, const N: usize>
 ) {
     if c.len() >= M && columns.len() == N * V::LEN {
         // From registers, without being in memory first.
+        let of_all = (V::splat(has, factors.0), V::splat(has, factors.1));
         for i in 0..M {
             let c = &mut c[i][columns.clone()];
-            for j in 0..N {
-                finish_some(has, factors, tile[i][j], &mut c[j * V::LEN..][..V::LEN]);
+            if factors.1 == T::ZERO {
+                for j in 0..N {
+                    scaled(has, of_all.0, tile[i][j]).store(&mut c[j * V::LEN..]);
+                }
+            } else {
+                for j in 0..N {
+                    let old = of_all.1.times(V::load(has, &c[j * V::LEN..]));
+                    (tile[i][j].plus(V::splat(has, T::ZERO)))
+                        .mul_add(of_all.0, old)
+                        .store(&mut c[j * V::LEN..]);
+                }
             }
         }
         return;
     }
-    for (c, sums) in c.iter_mut().zip(tile) {
+    // A copy, element by element: what is read by a number that is not known before is in memory.
+    let mut copy = [[V::splat(has, T::ZERO); N]; M];
+    for i in 0..M {
+        for j in 0..N {
+            copy[i][j] = tile[i][j];
+        }
+    }
+    for (c, sums) in c.iter_mut().zip(&copy) {
         for (c, &sums) in c[columns.clone()].chunks_mut(V::LEN).zip(sums) {
             finish_some(has, factors, sums, c);
         }
     }
+}
+
+/// Sums times α.
+#[inline(always)]
+fn scaled<T: Float, V: Lanes<T>>(has: Has<V>, alpha: V, sums: V) -> V {
+    alpha.times(sums.plus(V::splat(has, T::ZERO)))
 }
 
 /// [`finish`] of sums that follow each other as their results do.

@@ -2,11 +2,13 @@
 
 use core::marker::PhantomData;
 
+use gpu_core::vectors::prefetch;
+
 /// Some lines of as many elements each.
 #[derive(Clone, Copy)]
 pub struct Block<'a, T> {
-    start: *const T,
-    step: usize,
+    pub(super) start: *const T,
+    pub(super) step: usize,
     lines: usize,
     len: usize,
     matrix: PhantomData<&'a [T]>,
@@ -35,6 +37,20 @@ impl<'a, T: Copy> Block<'a, T> {
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// The first `L` elements of all lines, each as a line across them.
+    ///
+    /// # Panics
+    /// If lines are shorter.
+    #[inline(always)]
+    pub fn across<const L: usize>(&self) -> Across<'a, T, L> {
+        assert!(L <= self.len, "elements are in their lines");
+        let mut starts = [self.start; L];
+        for (j, start) in starts.iter_mut().enumerate() {
+            *start = start.wrapping_add(j);
+        }
+        Across { starts, step: self.step, count: self.lines, lines: PhantomData }
     }
 
     /// An element of a line.
@@ -131,9 +147,9 @@ impl<'a, T, const L: usize> Beside<'a, T, L> {
 /// Some lines of as many elements each, those as far from each other.
 #[derive(Clone, Copy)]
 pub struct Across<'a, T, const L: usize> {
-    starts: [*const T; L],
-    step: usize,
-    count: usize,
+    pub(super) starts: [*const T; L],
+    pub(super) step: usize,
+    pub(super) count: usize,
     lines: PhantomData<&'a [T]>,
 }
 
@@ -152,6 +168,24 @@ impl<'a, T: Copy, const L: usize> Across<'a, T, L> {
             pointers[j] = matrix.as_ptr().wrapping_add(starts[j]);
         }
         Self { starts: pointers, step, count, lines: PhantomData }
+    }
+
+    /// The first `N` lines.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline(always)]
+    pub fn first<const N: usize>(&self) -> Across<'a, T, N> {
+        let starts = *self.starts.first_chunk().expect("there are as many lines");
+        Across { starts, step: self.step, count: self.count, lines: PhantomData }
+    }
+
+    /// Asks the nearest cache for what is `ahead` elements behind one of the first line.
+    #[inline(always)]
+    pub fn ask(&self, k: usize, ahead: usize) {
+        let distance = (k * self.step + ahead) * size_of::<T>();
+        // SAFETY: as [`Self::at`]; a reference to nothing, of which no more than the address is taken.
+        prefetch(unsafe { core::slice::from_raw_parts(self.starts[0], 0) }, distance as isize, 1);
     }
 
     /// An element of a line.
@@ -211,6 +245,20 @@ mod tests {
             assert!(is_refused(&|| Across::new(&matrix, [0, start], step, count).at(0, 0)), "{start} {step}");
         }
         assert!(is_refused(&|| Across::new(&matrix, [99], 1, 0).at(0, 0)), "there are none");
+    }
+
+    #[test]
+    fn a_blocks_first_elements_are_lines_across_it() {
+        let matrix: Vec<u32> = (0..23).collect();
+        let across = Block::new(&matrix, 10, 3, 3).across::<3>();
+        assert_eq!([across.at(0, 2), across.at(2, 0), across.at(1, 1)], [20, 2, 11]);
+        let first = across.first::<2>();
+        assert_eq!([first.at(0, 1), first.at(1, 2)], [10, 21]);
+        first.ask(2, usize::MAX >> 8);
+        let is_refused =
+            |work: &dyn Fn() -> u32| std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err();
+        assert!(is_refused(&|| first.at(0, 3)) && is_refused(&|| across.first::<4>().at(0, 0)));
+        assert!(is_refused(&|| Block::new(&matrix, 10, 3, 3).across::<4>().at(0, 0)));
     }
 
     #[test]

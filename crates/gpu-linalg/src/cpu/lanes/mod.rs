@@ -7,6 +7,8 @@ use gpu_std::float::Float;
 
 mod block;
 #[cfg(target_arch = "x86_64")]
+mod tile;
+#[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub use block::{Across, Beside, Block};
@@ -77,8 +79,52 @@ pub trait Lanes<T>: Copy {
     /// If they have fewer, or the element is another one.
     fn every(self, place: usize) -> Self;
 
+    /// Adds to the sums of `M` rows, each of `N` registers, the products of an element of the row and a line, k after k.
+    /// The nearest cache is asked for what is `ahead` elements behind those of the first row.
+    ///
+    /// # Panics
+    /// If lines are shorter than the registers, or there are not as many as elements of the rows.
+    #[inline(always)]
+    fn add_products<const M: usize, const N: usize>(
+        has: Has<Self>,
+        lines: Block<'_, T>,
+        rows: Across<'_, T, M>,
+        ahead: usize,
+        sums: &mut [[Self; N]; M],
+    ) where
+        T: Copy,
+    {
+        add_products(has, lines, rows, ahead, sums);
+    }
+
     /// Of every 16 bytes: the even elements of this register's and of the other's, and the odd ones of both.
     fn halves(self, other: Self) -> (Self, Self);
+}
+
+/// [`Lanes::add_products`], as the compiler orders it.
+#[inline(always)]
+fn add_products<T: Copy, V: Lanes<T>, const M: usize, const N: usize>(
+    has: Has<V>,
+    lines: Block<'_, T>,
+    rows: Across<'_, T, M>,
+    ahead: usize,
+    sums: &mut [[V; N]; M],
+) {
+    assert!(lines.lines() == rows.count, "lines are those of the rows");
+    for k in 0..lines.lines() {
+        let values = lines.rest(k, 0);
+        rows.ask(k, ahead);
+        let mut line = [V::load(has, values); N];
+        for j in 1..N {
+            line[j] = V::load(has, &values[j * V::LEN..]);
+        }
+        for (i, sums) in sums.iter_mut().enumerate() {
+            let element = V::splat(has, rows.at(i, k));
+            for j in 0..N {
+                sums[j] = line[j].mul_add(element, sums[j]);
+            }
+        }
+    }
 }
 
 /// Lines of a block that is turned, and elements of each.

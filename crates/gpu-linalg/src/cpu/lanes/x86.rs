@@ -2,7 +2,8 @@
 
 use core::arch::x86_64::*;
 
-use super::{Has, Lanes, TURNED};
+use super::tile::{self, ROWS, SIDE};
+use super::{Across, Block, Has, Lanes, TURNED, add_products};
 
 /// [`super::Registers::turn`], with what every such machine has.
 #[inline(always)]
@@ -184,7 +185,7 @@ macro_rules! registers {
     ($(
         $Register:ident of $T:ty, $LEN:literal: $set:ident, $load:ident, $store:ident,
         $mul_add:ident, $mul:ident, $add:ident, $some:ident, $to_some:ident, $pieces:ident, $even:expr, $odd:expr,
-        [$($every:expr),*];
+        [$($every:expr),*] $(, $products:path)?;
     )*) => { $(
         impl Lanes<$T> for $Register {
             const LEN: usize = $LEN;
@@ -214,6 +215,25 @@ macro_rules! registers {
                 // SAFETY: as above, or there would be no such register.
                 unsafe { $mul_add(a, self, sum) }
             }
+
+            $(
+                #[inline(always)]
+                fn add_products<const M: usize, const N: usize>(
+                    has: Has<Self>,
+                    lines: Block<'_, $T>,
+                    rows: Across<'_, $T, M>,
+                    ahead: usize,
+                    sums: &mut [[Self; N]; M],
+                ) {
+                    if const { M != ROWS || N != SIDE } {
+                        return add_products(has, lines, rows, ahead, sums);
+                    }
+                    let (sums, _) = sums.as_flattened_mut().as_chunks_mut::<SIDE>();
+                    let sums = sums.first_chunk_mut::<ROWS>().expect("as many rows");
+                    // SAFETY: as above, or there would be no such register.
+                    unsafe { $products(lines, rows.first(), sums) }
+                }
+            )?
 
             #[inline(always)]
             fn times(self, other: Self) -> Self {
@@ -282,10 +302,12 @@ registers! {
     __m256 of f32, 8: _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps,
         _mm256_fmadd_ps, _mm256_mul_ps, _mm256_add_ps, some_256_f32, to_some_256_f32, pieces_256_f32,
         _mm256_shuffle_ps::<EVEN>, _mm256_shuffle_ps::<ODD>,
-        [_mm256_permute_ps::<0x00>, _mm256_permute_ps::<0x55>, _mm256_permute_ps::<0xaa>, _mm256_permute_ps::<0xff>];
+        [_mm256_permute_ps::<0x00>, _mm256_permute_ps::<0x55>, _mm256_permute_ps::<0xaa>, _mm256_permute_ps::<0xff>],
+        tile::products_f32;
     __m256d of f64, 4: _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd,
         _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd, some_256_f64, to_some_256_f64, pieces_256_f64,
-        _mm256_unpacklo_pd, _mm256_unpackhi_pd, [_mm256_permute_pd::<0>, _mm256_permute_pd::<0xf>];
+        _mm256_unpacklo_pd, _mm256_unpackhi_pd, [_mm256_permute_pd::<0>, _mm256_permute_pd::<0xf>],
+        tile::products_f64;
     __m128 of f32, 4: _mm_set1_ps, _mm_loadu_ps, _mm_storeu_ps,
         _mm_fmadd_ps, _mm_mul_ps, _mm_add_ps, some_128_f32, to_some_128_f32, pieces_128_f32,
         _mm_shuffle_ps::<EVEN>, _mm_shuffle_ps::<ODD>,

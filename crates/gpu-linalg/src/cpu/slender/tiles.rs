@@ -4,8 +4,11 @@ use super::{Factors, Strip, Sums, padded};
 use crate::cpu::lanes::{Block, Has, Lanes, Registers};
 use crate::cpu::tile::finish_tile;
 
-/// Registers of a result of those side by side, at most.
-const ALONG: usize = 4;
+/// Registers of a result of those side by side, at most: of four results as many as there are for sums, of 32 registers
+/// of 64 bytes, or 16 of others.
+const fn along<V>() -> usize {
+    if size_of::<V>() == 64 { 4 } else { 3 }
+}
 
 /// [`Sums`] of each of the few in the strip's room, or, ended, in lines of C.
 pub(super) struct Tiles;
@@ -19,8 +22,8 @@ impl<T: Registers, V: Lanes<T>> Sums<T, V> for Tiles {
                 * match (strip.len - at).div_ceil(V::LEN) {
                     1 => side::<T, V, 1>(has, of, (first, at), strip),
                     2 => side::<T, V, 2>(has, of, (first, at), strip),
-                    3 => side::<T, V, 3>(has, of, (first, at), strip),
-                    _ => side::<T, V, ALONG>(has, of, (first, at), strip),
+                    4.. if const { along::<V>() == 4 } => side::<T, V, 4>(has, of, (first, at), strip),
+                    _ => side::<T, V, 3>(has, of, (first, at), strip),
                 };
         }
     }
@@ -98,12 +101,16 @@ fn chains<T: Registers, V: Lanes<T>, const G: usize, const N: usize, const WHOLE
     few: Block<'_, T>,
 ) -> [[V; N]; G] {
     let mut chains = [[V::splat(has, T::ZERO); N]; G];
+    if WHOLE {
+        V::add_products(has, lines, few.across(), 0, &mut chains);
+        return chains;
+    }
     for k in 0..lines.lines() {
         let (line, few) = (lines.rest(k, 0), few.some::<G>(k, 0));
         let mut elements = [V::splat(has, T::ZERO); N];
         for j in 0..N {
             let line = &line[j * V::LEN..];
-            elements[j] = if WHOLE || j + 1 < N { V::load(has, line) } else { V::load_some(has, line) };
+            elements[j] = if j + 1 < N { V::load(has, line) } else { V::load_some(has, line) };
         }
         for i in 0..G {
             let factor = V::splat(has, few[i]);
