@@ -123,26 +123,35 @@ fn turned<T: Registers>(
     };
     let whole = ks.len() / TURNED * TURNED;
     assert!(n.is_multiple_of(TURNED), "tiles are whole blocks");
+    // As far as those that are turned after these.
+    let ahead = (TURNED * layout.leading_dimension() * size_of::<T>()) as isize;
     for first in (0..n).step_by(TURNED) {
-        let lines: [&[T]; TURNED] = core::array::from_fn(|line| {
+        // No closure, which would be called, nor chunks, which would be counted for each block anew.
+        let mut lines: [&[T]; TURNED] = [&[]; TURNED];
+        for (line, to) in lines.iter_mut().enumerate() {
             let column = columns.start + first + line;
-            if column < columns.end {
+            *to = if column < columns.end {
                 &matrix[layout.index(ks.start, column)..][..ks.len()]
             } else {
                 &none[..ks.len()]
+            };
+        }
+        let mut k = 0;
+        while k < whole {
+            let [a, b, c, d] = lines;
+            let (a, b, c, d) = (&a[k..], &b[k..], &c[k..], &d[k..]);
+            if let (Some(a), Some(b), Some(c), Some(d)) =
+                (a.first_chunk(), b.first_chunk(), c.first_chunk(), d.first_chunk())
+            {
+                if (k * size_of::<T>()).is_multiple_of(64) {
+                    prefetch(a, ahead, 1);
+                    prefetch(b, ahead, 1);
+                    prefetch(c, ahead, 1);
+                    prefetch(d, ahead, 1);
+                }
+                T::turn([a, b, c, d], &mut packed[k * n + first..], n);
             }
-        });
-        let [a, b, c, d] = lines.map(|line| line.as_chunks().0);
-        let to = packed.chunks_exact_mut(TURNED * n);
-        let ahead = (TURNED * layout.leading_dimension() * size_of::<T>()) as isize;
-        for (number, ((((a, b), c), d), to)) in a.iter().zip(b).zip(c).zip(d).zip(to).enumerate() {
-            if (number * TURNED * size_of::<T>()).is_multiple_of(64) {
-                prefetch(a, ahead, 1);
-                prefetch(b, ahead, 1);
-                prefetch(c, ahead, 1);
-                prefetch(d, ahead, 1);
-            }
-            T::turn([a, b, c, d], &mut to[first..], n);
+            k += TURNED;
         }
         for k in whole..ks.len() {
             for line in 0..TURNED {

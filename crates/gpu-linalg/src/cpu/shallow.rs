@@ -101,10 +101,12 @@ impl<T: Registers> Rows<'_, '_, T> {
         for start in (0..columns).step_by(width) {
             let len = width.min(columns - start);
             let mut some: [&[T]; K] = [&[]; K];
+            // Whole registers, as there is room behind each line.
+            let padded = len.next_multiple_of(V::LEN);
             for k in 0..K {
-                some[k] = &lines[k * columns.next_multiple_of(MOST_LANES) + start..][..len];
+                some[k] = &lines[k * columns.next_multiple_of(MOST_LANES) + start..][..padded];
             }
-            let lines = Beside::new(some, len);
+            let lines = Beside::new(some, padded);
             let mut at = first;
             for c in c.chunks_mut(HEIGHT * row) {
                 let rows = c.chunks_mut(row).map(|c| &mut c[start..start + len]);
@@ -147,11 +149,10 @@ impl<T: Registers, const K: usize> Tile<'_, T, K> {
         let mut at = 0;
         while at < len {
             let count = V::LEN.min(len - at);
-            let is_whole = count == V::LEN;
-            let some = lines.some(at, count);
+            let some = lines.some(at, V::LEN);
             let mut line = [V::splat(has, T::ZERO); K];
             for k in 0..K {
-                line[k] = if is_whole { V::load(has, some[k]) } else { V::load_some(has, some[k]) };
+                line[k] = V::load(has, some[k]);
             }
             for i in 0..M {
                 let mut sums = V::splat(has, T::ZERO);
