@@ -79,8 +79,8 @@ pub trait Lanes<T>: Copy {
     /// If they have fewer, or the element is another one.
     fn every(self, place: usize) -> Self;
 
-    /// Adds to the sums of `M` rows, each of `N` registers, the products of an element of the row and a line, k after k.
-    /// The nearest cache is asked for what is `ahead` elements behind those of the first row.
+    /// Adds to the sums of `M` rows, each of `N` registers, the products of an element of the row and a line, k after
+    /// k. The nearest cache is asked for what is `ahead` elements behind those of the first row.
     ///
     /// # Panics
     /// If lines are shorter than the registers, or there are not as many as elements of the rows.

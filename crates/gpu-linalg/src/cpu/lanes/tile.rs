@@ -1,8 +1,8 @@
-//! The multiply-adds of a tile of four rows of three registers of 32 bytes, which with a line of the other factor and an
-//! element take all 16 that a machine without AVX-512 has.
+//! The multiply-adds of a tile of four rows of three registers of 32 bytes, which with a line of the other factor and
+//! an element take all 16 that a machine without AVX-512 has.
 //!
-//! By instructions: of the same in Rust the compiler took some multiply-adds before their time, kept a sum in memory for
-//! it, and a core took twice as long.
+//! By instructions: of the same in Rust the compiler took some multiply-adds before their time, kept a sum in memory
+//! for it, and a core took twice as long.
 
 use super::{Across, Block};
 
