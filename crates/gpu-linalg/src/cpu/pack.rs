@@ -71,8 +71,8 @@ fn part<T: Registers>(
     }
 }
 
-/// Full tiles of a row-major matrix, [`TURNED`] lines at a time: so that memory is read in its order, and what is
-/// written of a tile is whole lines of a cache.
+/// Full tiles of a row-major matrix, line after line: so that memory is read in its order. Of tiles of four columns
+/// [`TURNED`] lines at a time, which are whole lines of a cache in each.
 #[inline(always)]
 fn lines<T: Registers, const N: usize>(
     packed: &mut [T],
@@ -82,7 +82,7 @@ fn lines<T: Registers, const N: usize>(
 ) {
     let depth = ks.len();
     let packed = packed.as_chunks_mut::<N>().0;
-    let whole = depth / TURNED * TURNED;
+    let whole = if const { N == TURNED } { depth / TURNED * TURNED } else { 0 };
     for first in (0..whole).step_by(TURNED) {
         let mut of: [&[[T; N]]; TURNED] = [&[]; TURNED];
         for (line, of) in of.iter_mut().enumerate() {

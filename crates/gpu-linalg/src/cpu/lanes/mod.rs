@@ -80,7 +80,7 @@ pub trait Lanes<T>: Copy {
     fn every(self, place: usize) -> Self;
 
     /// Adds to the sums of `M` rows, each of `N` registers, the products of an element of the row and a line, k after
-    /// k. The nearest cache is asked for what is `ahead` elements behind those of the first row.
+    /// k. The nearest cache is asked for what is `ahead` elements behind those of the first row, if that is not 0.
     ///
     /// # Panics
     /// If lines are shorter than the registers, or there are not as many as elements of the rows.
@@ -113,7 +113,9 @@ fn add_products<T: Copy, V: Lanes<T>, const M: usize, const N: usize>(
     assert!(lines.lines() == rows.count, "lines are those of the rows");
     for k in 0..lines.lines() {
         let values = lines.rest(k, 0);
-        rows.ask(k, ahead);
+        if ahead > 0 {
+            rows.ask(k, ahead);
+        }
         let mut line = [V::load(has, values); N];
         for j in 1..N {
             line[j] = V::load(has, &values[j * V::LEN..]);
