@@ -298,24 +298,21 @@ pub(super) mod tests {
             let layouts = [row_major(m, k), row_major(k, n), row_major(m, n)];
             let transposed =
                 [row_major(k, m).transposed(), row_major(n, k).transposed(), row_major(n, m).transposed()];
-            for [a_layout, b_layout, c_layout] in [layouts, transposed].map(|layouts| layouts.map(one)) {
+            let mixed = [[transposed[0], layouts[1], layouts[2]], [layouts[0], transposed[1], layouts[2]]];
+            let all = [layouts, transposed, mixed[0], mixed[1]];
+            for [a_layout, b_layout, c_layout] in all.map(|layouts| layouts.map(one)) {
                 let (a, b) = ((&a[..], a_layout), (&b[..], b_layout));
                 let triangles =
                     if m == n { &[None, Some(Triangle::Lower), Some(Triangle::Upper)][..] } else { &[None] };
-                for &triangle in triangles {
-                    let mut expected = old.clone();
-                    reference::by_tiles(
-                        (triangle, Sums::Parts),
-                        of(0.5),
-                        a,
-                        b,
-                        of(-1.5),
-                        (&mut expected, c_layout),
-                    );
+                for (&triangle, sums) in
+                    triangles.iter().flat_map(|triangle| [(triangle, Sums::Parts), (triangle, Sums::Chains)])
+                {
+                    let (mut expected, of_all) = (old.clone(), (triangle, sums));
+                    reference::by_tiles(of_all, of(0.5), a, b, of(-1.5), (&mut expected, c_layout));
                     for (name, way) in ways::<T>() {
                         let mut c = old.clone();
-                        gemm_with(way, (triangle, Sums::Parts), of(0.5), a, b, of(-1.5), (&mut c, c_layout));
-                        assert!(c == expected, "{name}, {m} × {n} × {k}, {triangle:?}");
+                        gemm_with(way, of_all, of(0.5), a, b, of(-1.5), (&mut c, c_layout));
+                        assert!(c == expected, "{name}, {m} × {n} × {k}, {of_all:?}");
                     }
                 }
             }

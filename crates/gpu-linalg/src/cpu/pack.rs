@@ -7,7 +7,7 @@ use gpu_core::vectors::prefetch;
 
 use super::aligned::Aligned;
 use super::lanes::{Registers, TURNED};
-use super::panel::DEPTH;
+use super::panel::MOST_DEPTH;
 use super::tile::MOST_LANES;
 use crate::matrix::{Layout, Order};
 
@@ -116,7 +116,7 @@ fn turned<T: Registers>(
     // Made only where a column is not there: of a few k it is more than what is packed.
     let zeros;
     let none: &[T] = if columns.len() < n {
-        zeros = [T::ZERO; DEPTH];
+        zeros = [T::ZERO; MOST_DEPTH];
         &zeros
     } else {
         &[]
@@ -165,12 +165,14 @@ fn turned<T: Registers>(
 mod tests {
     use super::*;
 
+    const ROWS: usize = MOST_DEPTH;
+
     /// The packed copy of a matrix whose elements are their row and column, element by element.
     fn check([n, least]: [usize; 2], ks: Range<usize>, columns: Range<usize>, order: Order) {
-        let layout = Layout::new(order, 40, 70).expect("it is small");
+        let layout = Layout::new(order, ROWS, 70).expect("it is small");
         let layout = layout.with_leading_dimension(layout.leading_dimension() + 3).expect("it is small");
         let mut matrix = vec![f64::NAN; layout.span()];
-        for row in 0..40 {
+        for row in 0..ROWS {
             for column in 0..70 {
                 matrix[layout.index(row, column)] = (row * 100 + column) as f64;
             }
@@ -198,7 +200,7 @@ mod tests {
     #[test]
     fn every_element_has_its_place() {
         for order in [Order::RowMajor, Order::ColumnMajor] {
-            for ks in [0..1, 3..11, 1..40, 5..5] {
+            for ks in [0..1, 3..11, 1..40, 5..5, 0..MOST_DEPTH] {
                 for columns in [0..70, 3..3, 2..14, 1..18, 5..12, 0..33, 9..55] {
                     for n in [[4, 4], [8, 4], [12, 4], [12, 12], [24, 8], [48, 16]] {
                         check(n, ks.clone(), columns.clone(), order);

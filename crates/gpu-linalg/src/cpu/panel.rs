@@ -14,6 +14,8 @@ use crate::plan::gemm::Split;
 
 /// Elements of the sums of a block.
 pub(super) const DEPTH: usize = 192;
+/// The same of one tile side by side, whose part of B is all that stays near.
+pub(super) const MOST_DEPTH: usize = 2 * DEPTH;
 /// Columns of C of which the sums are kept from one block of A to the next, so that A is packed once for all of them.
 pub(super) const COLUMNS: usize = 2048;
 /// Columns of a block of B: with [`DEPTH`] half of a second-level cache.
@@ -116,7 +118,7 @@ impl<T: Registers> Panel<'_, T> {
                 while start < part.end || self.depth == 0 {
                     // Steps as long as the others: a short last one would read and write all sums for little. Of one
                     // tile side by side longer ones: its part of B is all that stays near.
-                    let most = if self.columns <= n { 2 * DEPTH } else { DEPTH };
+                    let most = if self.columns <= n { MOST_DEPTH } else { DEPTH };
                     let steps = (part.end - start).div_ceil(most).max(1);
                     let end = start + (part.end - start).div_ceil(steps);
                     let (begins, ends) = (start == part.start, end == part.end);
