@@ -26,7 +26,7 @@ pub(super) struct Tile<'a, 'c, T> {
     pub(super) factors: (T, T),
     pub(super) columns: Range<usize>,
     pub(super) step: &'a Step,
-    /// Whether C comes from far away.
+    /// Whether C comes from far away, and is asked for while there are products to add.
     pub(super) is_far: bool,
     pub(super) c: &'a mut [&'c mut [T]],
 }
@@ -163,19 +163,17 @@ pub(super) fn finish_tile<T: Float, V: Lanes<T>, const M: usize, const N: usize>
 ) {
     if c.len() >= M && columns.len() == N * V::LEN {
         // From registers, without being in memory first.
-        let of_all = (V::splat(has, factors.0), V::splat(has, factors.1));
+        let (alpha, beta) = (V::splat(has, factors.0), V::splat(has, factors.1));
         for i in 0..M {
             let c = &mut c[i][columns.clone()];
             if factors.1 == T::ZERO {
                 for j in 0..N {
-                    scaled(has, of_all.0, tile[i][j]).store(&mut c[j * V::LEN..]);
+                    scaled(has, alpha, tile[i][j]).store(&mut c[j * V::LEN..]);
                 }
             } else {
                 for j in 0..N {
-                    let old = of_all.1.times(V::load(has, &c[j * V::LEN..]));
-                    (tile[i][j].plus(V::splat(has, T::ZERO)))
-                        .mul_add(of_all.0, old)
-                        .store(&mut c[j * V::LEN..]);
+                    let old = V::load(has, &c[j * V::LEN..]);
+                    added(has, (alpha, beta), tile[i][j], old).store(&mut c[j * V::LEN..]);
                 }
             }
         }
@@ -195,10 +193,16 @@ pub(super) fn finish_tile<T: Float, V: Lanes<T>, const M: usize, const N: usize>
     }
 }
 
-/// Sums times α.
+/// [`finish`] where β is zero.
 #[inline(always)]
 fn scaled<T: Float, V: Lanes<T>>(has: Has<V>, alpha: V, sums: V) -> V {
     alpha.times(sums.plus(V::splat(has, T::ZERO)))
+}
+
+/// [`finish`] where it is not.
+#[inline(always)]
+fn added<T: Float, V: Lanes<T>>(has: Has<V>, (alpha, beta): (V, V), sums: V, old: V) -> V {
+    sums.plus(V::splat(has, T::ZERO)).mul_add(alpha, beta.times(old))
 }
 
 /// [`finish`] of sums that follow each other as their results do.
@@ -218,19 +222,11 @@ pub(super) fn finish_run<T: Float, V: Lanes<T>>(has: Has<V>, factors: (T, T), su
 /// [`finish`] of a register's elements, or of the first of them where `c` has fewer.
 #[inline(always)]
 pub(super) fn finish_some<T: Float, V: Lanes<T>>(has: Has<V>, (alpha, beta): (T, T), sums: V, c: &mut [T]) {
-    if c.len() < V::LEN {
-        let (sums, alpha) = (sums.plus(V::splat(has, T::ZERO)), V::splat(has, alpha));
-        if beta == T::ZERO {
-            alpha.times(sums).store_some(c);
-        } else {
-            sums.mul_add(alpha, V::splat(has, beta).times(V::load_some(has, c))).store_some(c);
-        }
-        return;
-    }
-    let (sums, alpha) = (sums.plus(V::splat(has, T::ZERO)), V::splat(has, alpha));
-    if beta == T::ZERO {
-        alpha.times(sums).store(c);
-    } else {
-        sums.mul_add(alpha, V::splat(has, beta).times(V::load(has, c))).store(c);
+    let (of_all, is_zero) = ((V::splat(has, alpha), V::splat(has, beta)), beta == T::ZERO);
+    match (c.len() >= V::LEN, is_zero) {
+        (true, true) => scaled(has, of_all.0, sums).store(c),
+        (true, false) => added(has, of_all, sums, V::load(has, c)).store(c),
+        (false, true) => scaled(has, of_all.0, sums).store_some(c),
+        (false, false) => added(has, of_all, sums, V::load_some(has, c)).store_some(c),
     }
 }

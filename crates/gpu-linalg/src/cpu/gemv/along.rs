@@ -3,9 +3,9 @@
 //! A lane of a line has a chain, which takes 16 bytes in turn; registers hold an element of many lanes at a time. Lines
 //! of many lanes fill registers by themselves; of shorter ones several are side by side. Either way as many registers
 //! are read as 16 bytes have elements, and sorted inside these 16 bytes, which takes a core no longer than its
-//! second-level cache takes to bring them. From farther away they are asked for ahead, into that cache: of one kind a
-//! core took 1.14 ms for 2048² `f64` from memory, and 1.48 without; into the first-level one it took 2.0. Of another
-//! kind it takes 1.29 either way.
+//! second-level cache takes to bring them. From farther away registers of 64 bytes ask for them ahead, into that cache:
+//! of one kind a core took 1.14 ms for 2048² `f64` from memory, and 1.48 without; into the first-level one it took 2.0.
+//! Of another kind it takes 1.29 either way.
 
 use gpu_core::vectors::prefetch_l2;
 
@@ -182,8 +182,8 @@ impl<T: RealElement, const V: usize> Arranged<T, V> for Rows<'_, T, V> {
 }
 
 impl<T: RealElement, const V: usize> Rows<'_, T, V> {
-    /// Blocks of up to `V` rows, or of a matrix that is far as many as come the soonest: 4, or 8 where those ask for
-    /// themselves and sums take half of the registers: 2583 × 1636 `f32` in 0.80 ms instead of 1.18.
+    /// Blocks of up to `V` rows, or of a matrix that is far as many as come the soonest: 4, or 8 of `f32` that are not
+    /// asked for: 2583 × 1636 in 0.80 ms instead of 1.18.
     #[inline(always)]
     fn blocks<R: Lanes<T>, const G: usize, const BESIDE: bool>(self, has: Has<R>) {
         let Along { a, layout, x, columns, width: _, first, sums } = self.0;
@@ -287,7 +287,7 @@ pub(super) fn lanes<
         if size_of::<R>() == 64 { 16 } else { 8 }
     }
     let mut sums = [R::splat(has, T::ZERO); L];
-    // Four lines in turn come sooner than two, even where their sums are in memory.
+    // Far ones, even where their sums are in memory: those in turn are what comes sooner.
     if const { ALL && L * G <= most::<R>() } || const { ALL && !asks::<R>() } && is_far {
         sums = chains::<T, R, V, G, L>(has, (lines, is_far), x, (first, round));
     } else {
@@ -389,10 +389,8 @@ fn add_round<T: Registers, R: Lanes<T>, const V: usize, const G: usize, const L:
             factors[j] = R::load(has, &x[(group * V + j) * R::LEN..]);
         }
         for line in 0..L {
-            let columns = if const { WHOLE } {
-                turned(whole::<T, R, V>(has, &lines[line][from..][..V * R::LEN]))
-            } else if from + V * R::LEN <= lines[line].len() {
-                // Masks take a core several times as long.
+            let columns = if const { WHOLE } || from + V * R::LEN <= lines[line].len() {
+                // Without masks, which take a core several times as long.
                 turned(whole::<T, R, V>(has, &lines[line][from..][..V * R::LEN]))
             } else if from < lines[line].len() {
                 turned(some::<T, R, V>(has, lines[line], from))
