@@ -7,6 +7,8 @@ use gpu_std::float::Float;
 
 mod block;
 #[cfg(target_arch = "x86_64")]
+mod line;
+#[cfg(target_arch = "x86_64")]
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -95,6 +97,17 @@ pub trait Lanes<T>: Copy {
         T: Copy,
     {
         add_products(has, lines, rows, ahead, sums);
+    }
+
+    /// Adds to `G` registers of sums the products of a line and `x`, whose rounds are in order and the last one is filled
+    /// up; of each round the registers' lanes have 16 bytes each. Says whether it has: the compiler does it as well but
+    /// for 32 lanes in registers of 32 bytes.
+    ///
+    /// # Panics
+    /// If `x` has fewer rounds than the line.
+    #[inline(always)]
+    fn add_line<const G: usize>(_: Has<Self>, _line: &[T], _x: &[T], _sums: &mut [Self; G]) -> bool {
+        false
     }
 
     /// Of every 16 bytes: the even elements of this register's and of the other's, and the odd ones of both.

@@ -2,6 +2,7 @@
 
 use core::arch::x86_64::*;
 
+use super::line;
 use super::tile::{self, ROWS, SIDE};
 use super::{Across, Block, Has, Lanes, TURNED, add_products};
 
@@ -185,7 +186,7 @@ macro_rules! registers {
     ($(
         $Register:ident of $T:ty, $LEN:literal: $set:ident, $load:ident, $store:ident,
         $mul_add:ident, $mul:ident, $add:ident, $some:ident, $to_some:ident, $pieces:ident, $even:expr, $odd:expr,
-        [$($every:expr),*] $(, $products:path)?;
+        [$($every:expr),*] $(, $products:path, $line:path, $SUMS:path)?;
     )*) => { $(
         impl Lanes<$T> for $Register {
             const LEN: usize = $LEN;
@@ -232,6 +233,15 @@ macro_rules! registers {
                     let sums = sums.first_chunk_mut::<ROWS>().expect("as many rows");
                     // SAFETY: as above, or there would be no such register.
                     unsafe { $products(lines, rows.first(), sums) }
+                }
+
+                #[inline(always)]
+                fn add_line<const G: usize>(_: Has<Self>, line: &[$T], x: &[$T], sums: &mut [Self; G]) -> bool {
+                    let sums = sums.first_chunk_mut::<{ $SUMS }>().filter(|_| G == $SUMS);
+                    let Some(sums) = sums else { return false };
+                    // SAFETY: as above, or there would be no such register.
+                    unsafe { $line(line, x, sums) };
+                    true
                 }
             )?
 
@@ -303,11 +313,11 @@ registers! {
         _mm256_fmadd_ps, _mm256_mul_ps, _mm256_add_ps, some_256_f32, to_some_256_f32, pieces_256_f32,
         _mm256_shuffle_ps::<EVEN>, _mm256_shuffle_ps::<ODD>,
         [_mm256_permute_ps::<0x00>, _mm256_permute_ps::<0x55>, _mm256_permute_ps::<0xaa>, _mm256_permute_ps::<0xff>],
-        tile::products_f32;
+        tile::products_f32, line::add_f32, line::SUMS_F32;
     __m256d of f64, 4: _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd,
         _mm256_fmadd_pd, _mm256_mul_pd, _mm256_add_pd, some_256_f64, to_some_256_f64, pieces_256_f64,
         _mm256_unpacklo_pd, _mm256_unpackhi_pd, [_mm256_permute_pd::<0>, _mm256_permute_pd::<0xf>],
-        tile::products_f64;
+        tile::products_f64, line::add_f64, line::SUMS_F64;
     __m128 of f32, 4: _mm_set1_ps, _mm_loadu_ps, _mm_storeu_ps,
         _mm_fmadd_ps, _mm_mul_ps, _mm_add_ps, some_128_f32, to_some_128_f32, pieces_128_f32,
         _mm_shuffle_ps::<EVEN>, _mm_shuffle_ps::<ODD>,
