@@ -184,7 +184,7 @@ mod tests {
         for len in (0..2 * round + 5).chain([5 * round, 6 * round - 1]) {
             let line: Vec<T> = (0..len).map(of).collect();
             let mut x: Vec<T> = (7..len + 7).map(of).collect();
-            let mut expected = vec![of(5); 32];
+            let mut expected = [of(5); 32];
             for (at, (&a, &x)) in line.iter().zip(&x).enumerate() {
                 let sum = &mut expected[at / in_16_bytes % 32];
                 *sum = a.mul_add(x, *sum);
@@ -199,7 +199,7 @@ mod tests {
             }
             let mut sums = [V::splat(has, of(5)); G];
             assert!(V::add_line(has, &line, &ordered, &mut sums));
-            let mut stored = vec![T::ZERO; 32];
+            let mut stored = [T::ZERO; 32];
             for (sum, to) in sums.iter().zip(stored.chunks_mut(V::LEN)) {
                 sum.store(to);
             }
