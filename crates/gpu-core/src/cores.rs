@@ -4,12 +4,13 @@
 //! compiled anew for every type of elements and for every closure, some fifty functions each time: they were half of
 //! the code of a program that reduces by all operators.
 
+mod parts;
 mod shared;
 mod threads;
 
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
+use parts::Parts;
 pub use threads::Threads;
 
 /// How many cores share the work.
@@ -29,22 +30,20 @@ pub fn count() -> usize {
 /// assert_eq!(sum.into_inner(), 10);
 /// ```
 pub fn each(count: usize, at_least: usize, work: &(dyn Fn(usize) + Sync)) {
+    each_on(self::count(), count, at_least, work);
+}
+
+/// [`each`], on so many cores at most.
+fn each_on(most: usize, count: usize, at_least: usize, work: &(dyn Fn(usize) + Sync)) {
     let at_least = at_least.max(1);
-    let threads = self::count().min(count.div_ceil(at_least));
+    let blocks = count.div_ceil(at_least);
+    let threads = most.min(blocks);
     if threads <= 1 {
         return (0..count).for_each(work);
     }
-    // The caller begins at once, and while another thread still wakes up it does that one's part too. Others begin at
-    // the end, so that where as much is done again two threads find much of their own in their caches.
-    let blocks = count.div_ceil(at_least);
-    let [taken, first, last] = [const { AtomicUsize::new(0) }; 3];
-    shared::call(threads - 1, &|is_caller| {
-        while taken.fetch_add(1, Ordering::Relaxed) < blocks {
-            let block = if is_caller {
-                first.fetch_add(1, Ordering::Relaxed)
-            } else {
-                blocks - 1 - last.fetch_add(1, Ordering::Relaxed)
-            };
+    let parts = Parts::new(blocks, threads);
+    shared::call(threads - 1, &|thread| {
+        while let Some(block) = parts.next(thread) {
             (block * at_least..count.min((block + 1) * at_least)).for_each(work);
         }
     });
@@ -84,9 +83,20 @@ impl<T> Start<T> {
 /// # Panics
 /// If chunks have no elements.
 pub fn chunks<T: Send>(array: &mut [T], size: usize, at_least: usize, work: impl Fn(usize, &mut [T]) + Sync) {
+    chunks_on(count(), array, size, at_least, work);
+}
+
+/// [`chunks`], on so many cores at most.
+fn chunks_on<T: Send>(
+    most: usize,
+    array: &mut [T],
+    size: usize,
+    at_least: usize,
+    work: impl Fn(usize, &mut [T]) + Sync,
+) {
     assert!(size > 0, "chunks have elements");
     let (len, start) = (array.len(), Start(array.as_mut_ptr()));
-    each(len.div_ceil(size), at_least, &|number| {
+    each_on(most, len.div_ceil(size), at_least, &|number| {
         let first = number * size;
         // SAFETY: the elements are the array's, which is borrowed until all is done, and no other number's.
         let chunk = unsafe { std::slice::from_raw_parts_mut(start.at(first), size.min(len - first)) };

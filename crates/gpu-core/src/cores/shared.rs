@@ -3,171 +3,197 @@
 //! A scope of rayon's ends when every task it was given has run: a thread that wakes up when all is done is waited for
 //! all the same, some 10 µs and on a virtual machine several times as long. A task here that comes too late finds the
 //! call closed, and leaves what it borrowed alone.
+//!
+//! Threads that have done a caller's last call wait for its next one for a while: to hand them one that way takes a
+//! single write. Rayon's own wait looks for work of all threads, and for a caller that comes back at once it may wake
+//! another thread, which then takes a core from it.
 
 use std::any::Any;
+use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// The bit of a call's state that says that none joins it any more; below it is how many are in it.
-const CLOSED: usize = 1 << (usize::BITS - 1);
+/// The bit of a line's state that says that no call is open. Below it is how many helpers are in the call, and above
+/// it the call's number: to add the bit closes a call, and to add it once more opens the next one.
+const CLOSED: usize = 1 << 15;
+/// How many helpers are in the call.
+const INSIDE: usize = CLOSED - 1;
 /// How often a caller looks for the others' end before it sleeps: some 10 µs, as long as waking up takes.
 const LOOKS: usize = 300;
 /// How long a helper waits for its caller's next call.
 const PATIENCE: Duration = Duration::from_micros(20);
 
-/// Calls `work` on this thread, and on up to `helpers` others of rayon's that are free meanwhile; it is told whether
-/// this thread, the caller, does it.
+/// Calls `work` on this thread with 0, and on up to `helpers` others of rayon's that are free meanwhile, each with a
+/// number of its own up to `helpers`; a thread that waits for the next call has the same one there.
 ///
 /// # Panics
 /// If `work` does, on whichever thread, as soon as no other is in it.
-pub(super) fn call(helpers: usize, work: &(dyn Fn(bool) + Sync)) {
-    let work: *const (dyn Fn(bool) + Sync + '_) = work;
-    // SAFETY: only the lifetime differs, and what is borrowed is not used after this function, as `Call::work` says.
+pub(super) fn call(helpers: usize, work: &(dyn Fn(usize) + Sync)) {
+    // A call inside a call has another line.
+    let line = LINE.take().unwrap_or_else(Line::new);
+    let helpers = helpers.min(line.is_taken.len());
+    let work: *const (dyn Fn(usize) + Sync + '_) = work;
+    // SAFETY: only the lifetime differs, and what is borrowed is not used after this function, as `Line::work` says.
     let work = unsafe {
-        std::mem::transmute::<*const (dyn Fn(bool) + Sync + '_), *const (dyn Fn(bool) + Sync + 'static)>(work)
+        std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync + 'static)>(
+            work,
+        )
     };
-    let call = Arc::new(Call {
-        work,
-        state: AtomicUsize::new(0),
-        caller: thread::current(),
-        line: LINE.with(Arc::clone),
-        may_wait: rayon::current_thread_index().is_none(),
-        panic: Mutex::default(),
-    });
-    let waiting = call.line.hand(&call, helpers);
-    for _ in waiting..helpers {
-        let call = Arc::clone(&call);
-        rayon::spawn(move || Call::serve(call));
-    }
-    let end = End(&call);
+    // SAFETY: no call is open, so only this thread uses it.
+    unsafe { *line.work.get() = Some(work) };
+    line.helpers.store(helpers, Ordering::Relaxed);
+    line.state.fetch_add(CLOSED, Ordering::SeqCst);
+    let end = End(&line);
+    line.fill(helpers);
     // SAFETY: it is borrowed until this function returns.
-    unsafe { (*work)(true) };
+    unsafe { (*work)(0) };
     drop(end);
-    let panic = call.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let panic = line.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+    LINE.set(Some(line));
     if let Some(panic) = panic {
         resume_unwind(panic);
     }
 }
 
-/// What threads share.
-struct Call {
-    /// Lives until the state is [`CLOSED`] and counts no thread; only threads that were counted before use it.
-    work: *const (dyn Fn(bool) + Sync),
-    state: AtomicUsize,
+/// What `call` is asked to do.
+type Work = *const (dyn Fn(usize) + Sync);
+
+thread_local! {
+    /// This thread's, while it has no call.
+    static LINE: Cell<Option<Arc<Line>>> = const { Cell::new(None) };
+}
+
+/// A caller and its helpers.
+struct Line {
+    state: Apart<AtomicUsize>,
+    /// How many of them the open call wants.
+    helpers: AtomicUsize,
+    /// Written by the caller while no call is open, and read by helpers that are counted in an open one: its end waits
+    /// for them.
+    work: UnsafeCell<Option<Work>>,
+    /// Whether there is a helper of each number, from 1 on, if only one that rayon will begin.
+    is_taken: Box<[AtomicBool]>,
     caller: Thread,
-    /// The caller's, and whether helpers may wait in it for the next call: not those that the caller's own pool has
-    /// other work for.
-    line: Arc<Line>,
+    /// Whether helpers may wait for the next call: not those that the caller's own pool has other work for.
     may_wait: bool,
-    /// What came of a thread that panicked.
+    /// What came of a helper that panicked.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-// SAFETY: `work` is a shared reference to what is `Sync`; all else is both.
-unsafe impl Send for Call {}
+// SAFETY: `work` is a shared reference to what is `Sync`, and used as it says; all else is both.
+unsafe impl Send for Line {}
 // SAFETY: as above.
-unsafe impl Sync for Call {}
+unsafe impl Sync for Line {}
 
-thread_local! {
-    /// Helpers that wait for this thread's next call.
-    static LINE: Arc<Line> = Arc::default();
-}
+/// What many threads look at, in lines of their caches that nothing else is in.
+#[repr(align(128))]
+struct Apart<T>(T);
 
-/// Helpers that have done a caller's last call and are still awake. Rayon's own wait looks for work of all threads, and
-/// for a caller that comes back at once it may wake another thread, which then takes a core from it.
-#[derive(Default)]
-struct Line {
-    /// How many wait, and are not promised a call.
-    waiting: AtomicUsize,
-    /// Calls that were promised, and how many those are.
-    calls: Mutex<Vec<Arc<Call>>>,
-    promised: AtomicUsize,
+impl<T> std::ops::Deref for Apart<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
 }
 
 impl Line {
-    /// Promises a call to up to so many of those that wait; says how many they are.
-    fn hand(&self, call: &Arc<Call>, most: usize) -> usize {
-        let less = |waiting: usize| (waiting.min(most) > 0).then(|| waiting - waiting.min(most));
-        let Ok(waiting) = self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) else {
-            return 0;
-        };
-        let some = waiting.min(most);
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        calls.extend((0..some).map(|_| Arc::clone(call)));
-        self.promised.store(calls.len(), Ordering::Release);
-        some
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            state: Apart(AtomicUsize::new(CLOSED)),
+            helpers: AtomicUsize::new(0),
+            work: UnsafeCell::new(None),
+            is_taken: (0..super::count().min(INSIDE)).map(|_| AtomicBool::new(false)).collect(),
+            caller: thread::current(),
+            may_wait: rayon::current_thread_index().is_none(),
+            panic: Mutex::default(),
+        })
     }
 
-    /// The next call, if it comes while a helper waits.
-    fn next(&self) -> Option<Arc<Call>> {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        let start = Instant::now();
+    /// Has rayon begin the helpers that are missing.
+    fn fill(self: &Arc<Self>, helpers: usize) {
+        for (number, is_taken) in self.is_taken[..helpers].iter().enumerate() {
+            if !is_taken.load(Ordering::SeqCst) && !is_taken.swap(true, Ordering::SeqCst) {
+                let line = Arc::clone(self);
+                rayon::spawn(move || line.serve(number + 1));
+            }
+        }
+    }
+
+    /// Does the work of the open call too, and that of the next ones.
+    fn serve(&self, number: usize) {
+        let is_taken = &self.is_taken[number - 1];
+        let (mut last, mut start) = (CLOSED, Instant::now());
         loop {
             for _ in 0..16 {
-                if self.promised.load(Ordering::Acquire) > 0 {
-                    let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-                    if let Some(call) = calls.pop() {
-                        self.promised.store(calls.len(), Ordering::Release);
-                        return Some(call);
-                    }
+                if self.join(number, &mut last) {
+                    start = Instant::now();
+                }
+                if !self.may_wait {
+                    break;
                 }
                 std::hint::spin_loop();
             }
-            // Whoever is promised a call takes one.
-            let less = |waiting: usize| waiting.checked_sub(1);
-            if start.elapsed() > PATIENCE
-                && self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
-            {
-                return None;
+            if self.may_wait && start.elapsed() < PATIENCE {
+                continue;
             }
-        }
-    }
-}
-
-impl Call {
-    /// Does the work too, unless the call has ended, and that of the caller's next calls.
-    fn serve(mut call: Arc<Self>) {
-        loop {
-            call.join();
-            if !call.may_wait {
+            is_taken.store(false, Ordering::SeqCst);
+            // A call that was opened before may have counted on this one.
+            if !Self::is_new(self.state.load(Ordering::SeqCst), last) || is_taken.swap(true, Ordering::SeqCst)
+            {
                 return;
             }
-            let line = Arc::clone(&call.line);
-            match line.next() {
-                Some(next) => call = next,
-                None => return,
-            }
         }
     }
 
-    /// Does the work too, unless the call has ended.
-    fn join(&self) {
-        // This acquires nothing: what the caller wrote before it came with the task.
-        if self.state.fetch_add(1, Ordering::Relaxed) & CLOSED == 0 {
+    /// Whether a call is open, and not the last one.
+    fn is_new(state: usize, last: usize) -> bool {
+        state & CLOSED == 0 && state & !INSIDE != last
+    }
+
+    /// Does the work too, if there is a new call that wants this helper; says whether it has.
+    fn join(&self, number: usize, last: &mut usize) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        if !Self::is_new(state, *last) {
+            return false;
+        }
+        if self.helpers.load(Ordering::Relaxed) < number {
+            *last = state & !INSIDE;
+            return false;
+        }
+        // What the caller wrote before it opened the call is seen in it.
+        let state = self.state.fetch_add(1, Ordering::Acquire);
+        let joins = state & CLOSED == 0 && number <= self.helpers.load(Ordering::Relaxed);
+        if joins {
+            *last = state & !INSIDE;
             // SAFETY: the call was not closed when this thread was counted, so the caller waits for it.
-            let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*self.work)(false) }));
+            let done = catch_unwind(AssertUnwindSafe(|| unsafe {
+                let work = (*self.work.get()).expect("a call that is open has work");
+                (*work)(number);
+            }));
             if let Err(panic) = done {
                 *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
             }
         }
         // What was done is released to the caller, which may go on now.
-        if self.state.fetch_sub(1, Ordering::Release) == CLOSED | 1 {
+        if self.state.fetch_sub(1, Ordering::Release) & (CLOSED | INSIDE) == CLOSED | 1 {
             self.caller.unpark();
         }
+        joins
     }
 }
 
 /// Closes a call when it is dropped, be it by a panic, and waits for those that are in it.
-struct End<'a>(&'a Call);
+struct End<'a>(&'a Line);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        self.0.state.fetch_or(CLOSED, Ordering::Relaxed);
+        self.0.state.fetch_add(CLOSED, Ordering::Relaxed);
         let mut looks = 0;
-        while self.0.state.load(Ordering::Acquire) != CLOSED {
+        while self.0.state.load(Ordering::Acquire) & INSIDE != 0 {
             looks += 1;
             if looks < LOOKS {
                 std::hint::spin_loop();
@@ -234,10 +260,10 @@ mod tests {
             let (inside, left) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let done = catch_unwind(AssertUnwindSafe(|| {
                 pool(2).install(|| {
-                    call(1, &|is_caller| {
+                    call(1, &|number| {
                         inside.fetch_add(1, Ordering::SeqCst);
                         assert!(until(|| inside.load(Ordering::SeqCst) == 2), "both threads");
-                        if is_caller == panics_here {
+                        if (number == 0) == panics_here {
                             panic!("as planned");
                         }
                         // Long enough for the caller to sleep.
@@ -252,39 +278,42 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_gets_the_next_call_and_all_that_are_promised_are_taken() {
-        let line = Arc::new(Line::default());
-        let call = Arc::new(Call {
-            work: &|_| {},
-            state: AtomicUsize::new(CLOSED),
-            caller: thread::current(),
-            line: Arc::clone(&line),
-            may_wait: false,
-            panic: Mutex::default(),
-        });
-        assert_eq!(line.hand(&call, 3), 0, "nobody waits");
-        let (taken, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let mut promised = 0;
-        thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    while !is_over.load(Ordering::SeqCst) {
-                        taken.fetch_add(usize::from(line.next().is_some()), Ordering::SeqCst);
-                    }
-                });
-            }
-            let most = if cfg!(miri) { 3 } else { 1000 };
-            let start = Instant::now();
-            while promised < most && start.elapsed() < Duration::from_secs(20) {
-                promised += line.hand(&call, 2);
-                thread::yield_now();
-            }
-            is_over.store(true, Ordering::SeqCst);
-        });
-        assert!(promised > 0, "some wait");
-        assert_eq!(taken.into_inner(), promised);
-        assert_eq!(line.waiting.load(Ordering::SeqCst), 0);
-        assert_eq!(line.hand(&call, 1), 0, "nobody waits any more");
+    fn who_waits_has_the_same_number_in_the_next_call_if_that_wants_it() {
+        let (calls, kept) = (if cfg!(miri) { 20 } else { 2000 }, AtomicUsize::new(0));
+        let last: [Mutex<Option<thread::ThreadId>>; 4] = Default::default();
+        for call_number in 0..calls {
+            let helpers = [3, 1, 2, 3][call_number % 4];
+            let inside = AtomicUsize::new(0);
+            call(helpers, &|number| {
+                assert!(number <= helpers, "{number} of {helpers}");
+                let mut last = last[number].lock().expect("no panic");
+                kept.fetch_add(usize::from(*last == Some(thread::current().id())), Ordering::Relaxed);
+                *last = Some(thread::current().id());
+                inside.fetch_add(1, Ordering::SeqCst);
+                if number == 0 {
+                    drop(last);
+                    // Helpers have some time to come.
+                    (0..100).for_each(|_| std::hint::spin_loop());
+                }
+            });
+            assert!((1..=helpers + 1).contains(&inside.into_inner()));
+        }
+        // This thread at least.
+        assert!(kept.into_inner() >= calls - 1);
+    }
+
+    /// After pauses that are about as long as helpers wait.
+    #[test]
+    fn no_call_is_without_its_helper_because_that_has_just_left() {
+        for number in 0..if cfg!(miri) { 10 } else { 3000 } {
+            let (start, pause) = (Instant::now(), PATIENCE * (number % 31) / 20);
+            while start.elapsed() < pause {}
+            let inside = AtomicUsize::new(0);
+            call(1, &|_| {
+                inside.fetch_add(1, Ordering::SeqCst);
+                assert!(until(|| inside.load(Ordering::SeqCst) == 2), "both threads, after {pause:?}");
+            });
+        }
     }
 
     /// By threads that wait for the next one, as this thread is none of rayon's.

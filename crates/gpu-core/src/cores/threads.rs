@@ -24,18 +24,19 @@ pub struct Threads {
 
 impl Threads {
     /// For work of a size that is worth more than one thread from `awake` on, if others are awake, and from `asleep`
-    /// on, if they have to be woken.
+    /// on, if they have to be woken; and as many as have a `share` each.
     ///
     /// ```
-    /// let threads = gpu_core::cores::Threads::worth(10, [1000, 5000]);
+    /// let threads = gpu_core::cores::Threads::worth(10, [500, 1000, 5000]);
     /// assert_eq!(threads.count(), 1);
     /// ```
-    pub fn worth(size: usize, [awake, asleep]: [usize; 2]) -> Self {
+    pub fn worth(size: usize, [share, awake, asleep]: [usize; 3]) -> Self {
         if size < awake {
             return Self { count: 1, is_noted: false };
         }
         let follows = || END.get().is_some_and(|end| end.elapsed() < AWAKE);
-        Self { count: if size >= asleep || follows() { super::count() } else { 1 }, is_noted: true }
+        let most = || super::count().min(size / share.max(1)).max(1);
+        Self { count: if size >= asleep || follows() { most() } else { 1 }, is_noted: true }
     }
 
     /// How many they are.
@@ -43,22 +44,29 @@ impl Threads {
         self.count
     }
 
-    /// [`chunks`](super::chunks) on all cores, or on this thread if it is the only one.
+    /// [`chunks`](super::chunks) on so many cores.
     ///
     /// ```
     /// let mut values = [0; 5];
-    /// gpu_core::cores::Threads::worth(5, [1000, 5000]).chunks(&mut values, 2, |number, chunk| chunk.fill(number));
+    /// gpu_core::cores::Threads::worth(5, [500, 1000, 5000]).chunks(&mut values, 2, |number, chunk| chunk.fill(number));
     /// assert_eq!(values, [0, 0, 1, 1, 2]);
     /// ```
     ///
     /// # Panics
     /// If chunks have no elements.
     pub fn chunks<T: Send>(&self, array: &mut [T], size: usize, work: impl Fn(usize, &mut [T]) + Sync) {
-        if self.count == 1 {
-            array.chunks_mut(size).enumerate().for_each(|(number, chunk)| work(number, chunk));
-        } else {
-            super::chunks(array, size, 1, work);
-        }
+        super::chunks_on(self.count, array, size, 1, work);
+    }
+
+    /// [`elements`](super::elements) on so many cores.
+    ///
+    /// ```
+    /// let mut values = [7; 3];
+    /// gpu_core::cores::Threads::worth(3, [500, 1000, 5000]).elements(&mut values, |index, value| *value += index);
+    /// assert_eq!(values, [7, 8, 9]);
+    /// ```
+    pub fn elements<T: Send>(&self, array: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+        self.chunks(array, 1, |index, element| work(index, &mut element[0]));
     }
 }
 
@@ -77,19 +85,19 @@ mod tests {
     /// As soon as the last one ended, or some time after.
     fn count(size: usize, pause: Duration) -> usize {
         std::thread::sleep(pause);
-        Threads::worth(size, [100, 1000]).count()
+        Threads::worth(size, [50, 100, 1000]).count()
     }
 
     #[test]
     fn chunks_are_this_threads_if_it_is_the_only_one() {
         let here = std::thread::current().id();
         let mut values = [0; 1000];
-        Threads::worth(0, [1, 1]).chunks(&mut values, 3, |number, chunk| {
+        Threads::worth(0, [1, 1, 1]).chunks(&mut values, 3, |number, chunk| {
             assert_eq!(std::thread::current().id(), here);
             chunk.fill(number);
         });
         assert!(values.iter().enumerate().all(|(at, &value)| value == at / 3));
-        Threads::worth(1, [1, 1]).chunks(&mut values, 3, |number, chunk| chunk.fill(number + 1));
+        Threads::worth(1, [1, 1, 1]).chunks(&mut values, 3, |number, chunk| chunk.fill(number + 1));
         assert!(values.iter().enumerate().all(|(at, &value)| value == at / 3 + 1));
     }
 
@@ -101,9 +109,15 @@ mod tests {
             // The first of all, and after a while; large work always, tiny work never.
             assert_eq!([count(100, none), count(100, pause), count(999, pause)], [1, 1, 1]);
             assert_eq!([count(1000, none), count(1000, pause), count(5000, none)], [3, 3, 3]);
+            // As many as have a share.
+            assert_eq!(
+                [99, 100, 149, 150, 400].map(|size| Threads::worth(size, [50, 0, 0]).count()),
+                [1, 2, 2, 3, 3]
+            );
+            assert_eq!([0, 1, 2].map(|size| Threads::worth(size, [0, 0, 0]).count()), [1, 1, 2]);
             assert_eq!([count(99, none), count(99, pause), count(0, none)], [1, 1, 1]);
             // Where other threads have the core a pause may be a long one, but not every time.
-            assert!((0..100_000).any(|_| count(100, none) == 3), "work that follows other work");
+            assert!((0..100_000).any(|_| count(100, none) == 2), "work that follows other work");
             // Tiny work is not noted.
             let is_not_noted = (0..1000).all(|_| {
                 std::thread::sleep(Duration::from_micros(50));

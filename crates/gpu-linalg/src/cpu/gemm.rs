@@ -7,7 +7,7 @@
 
 use core::ops::Range;
 
-use gpu_core::cores::{self, Threads};
+use gpu_core::cores::Threads;
 
 use super::panel::{Buffers, COLUMNS, DEPTH, Kept, Panel};
 use super::{launch, shallow, slender};
@@ -23,13 +23,13 @@ const ROWS: usize = 384;
 const WIDE: usize = 2;
 /// Rows of a panel of a triangle: of those on the diagonal half is computed for nothing.
 const TRIANGLE_ROWS: usize = 192;
-/// Bytes times multiply-adds of a product that is worth more than one thread, where others are awake and where they
-/// have to be woken. So large ones took a core 100 µs, and two that slept 140, but sixteen less: 1000² `f32` times a
-/// vector, of 160 µs, took those 60.
-pub(super) const WORTH: [usize; 2] = [2_000_000, 12_000_000];
+/// Bytes times multiply-adds that are worth a thread, and of a product that is worth more than one, where others are
+/// awake and where they have to be woken. Those of 12 million took a core 100 µs, and two that slept 140, but sixteen
+/// less: 1000² `f32` times a vector, of 160 µs, took those 60.
+pub(super) const WORTH: [usize; 3] = [1_000_000, 2_000_000, 12_000_000];
 /// The same in tiles, of which a core computes twice as much: 150³ `f64` took one 113 µs, and two that slept 137;
-/// 64³ `f64` took one 9.1 µs, and two that were awake 6.3.
-const WORTH_TILES: [usize; 2] = [WORTH[0], 2 * WORTH[1]];
+/// 64³ `f64` took one 9.1 µs, two that were awake 6.3, and sixteen 22.
+const WORTH_TILES: [usize; 3] = [WORTH[0], WORTH[1], 2 * WORTH[2]];
 
 /// What is computed of a product: all of it or a triangle of C, with which sums.
 pub type Of = (Option<Triangle>, Sums);
@@ -109,7 +109,7 @@ pub(super) fn gemm_with<T: Kept>(
         if let Some(triangle) = triangle {
             of_triangle(compute, &whole, triangle, &threads, c);
         } else if threads.count() > 1 && m <= ROWS && n >= WIDE * m {
-            by_columns(compute, &whole, c);
+            by_columns(compute, &whole, &threads, c);
         } else {
             by_rows(compute, &whole, &threads, c);
         }
@@ -171,15 +171,15 @@ fn of_triangle<T: Kept>(
 }
 
 /// Computes `whole`, of few rows, by panels of columns.
-fn by_columns<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
-    let width = whole.columns.div_ceil(cores::count()).next_multiple_of(32).min(COLUMNS);
+fn by_columns<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, threads: &Threads, c: &mut [T]) {
+    let width = whole.columns.div_ceil(threads.count()).next_multiple_of(32).min(COLUMNS);
     let mut tasks: Vec<Vec<&mut [T]>> = (0..whole.columns).step_by(width).map(|_| Vec::new()).collect();
     for line in c.chunks_mut(whole.leading) {
         for (task, part) in tasks.iter_mut().zip(line[..whole.columns].chunks_mut(width)) {
             task.push(part);
         }
     }
-    cores::elements(&mut tasks, |number, c| {
+    threads.elements(&mut tasks, |number, c| {
         let first = number * width;
         let b = (&whole.b.0[whole.b.1.index(0, first)..], whole.b.1);
         let columns = width.min(whole.columns - first);

@@ -74,6 +74,8 @@ impl<T: Scalar, const V: usize> Strips<'_, T, V> {
                 Block::new(&a[layout.index(first, columns.start)..], layout.leading_dimension(), count, len);
             let (rounds, behind) = (count / V / groups, count / V % groups);
             let x = &x[columns.clone()];
+            // What is ahead in a line is another thread's, where there is less of it.
+            let asks = asks && len * size_of::<T>() >= 4 * AHEAD as usize;
             let strip =
                 Strip::<T, C, V> { lines, asks, x, groups, of_warp, rounds, behind, len, room, cells };
             if of_warp == 1 {

@@ -34,9 +34,9 @@ use crate::matrix::Layout;
 use crate::plan::gemv::Plan;
 use crate::reference::{self, finish};
 
-/// Bytes of a matrix and its vectors whose products are worth more than one thread, where others are awake and where
-/// they have to be woken.
-const WORTH: [usize; 2] = [1_500_000, 3_000_000];
+/// Bytes of a matrix and its vectors that are worth a thread, and whose products are worth more than one, where others
+/// are awake and where they have to be woken.
+const WORTH: [usize; 3] = [150_000, 1_500_000, 3_000_000];
 
 /// Rows of a thread that are many: it takes all pieces of some of them before the next ones.
 const MANY: usize = 16;
@@ -291,7 +291,11 @@ impl<T: Element> Product<'_, T> {
         let &Self { a, layout, x, ref threads, .. } = self;
         let (rows, width) = (layout.rows(), self.plan.shape.width as usize);
         let (groups, of_warp) = (ACROSS_THREADS as usize / width, 32 / width);
-        let task = if rows <= few::MOST { rows } else { rows.div_ceil(threads.count()).next_multiple_of(64) };
+        let task = if rows <= few::MOST {
+            rows
+        } else {
+            rows.div_ceil(threads.count()).next_multiple_of(128 / size_of::<T>())
+        };
         threads.chunks(sums, rows, |piece, sums| {
             threads.chunks(sums, task, |at, sums| {
                 let (columns, first) = (self.columns(piece), at * task);

@@ -11,7 +11,7 @@ mod tiles;
 mod turned;
 
 use broadcast::Broadcast;
-use gpu_core::cores::{self, Threads};
+use gpu_core::cores::Threads;
 use strips::Strips;
 use tiles::Tiles;
 use turned::Turned;
@@ -138,9 +138,9 @@ pub(super) fn product<T: Registers>(
         for line in c.chunks_mut(row) {
             tasks.iter_mut().zip(line[..n].chunks_mut(task)).for_each(|(task, part)| task.push(part));
         }
-        cores::elements(&mut tasks, |number, lines| part(number, Results::Wide(core::mem::take(lines))));
+        threads.elements(&mut tasks, |number, lines| part(number, Results::Wide(core::mem::take(lines))));
     } else {
-        cores::chunks(c, task * row, 1, |number, rows| part(number, Results::Tall(rows, row)));
+        threads.chunks(c, task * row, |number, rows| part(number, Results::Tall(rows, row)));
     }
     true
 }
