@@ -291,16 +291,20 @@ impl<T: Element> Product<'_, T> {
         let &Self { a, layout, x, ref threads, .. } = self;
         let (rows, width) = (layout.rows(), self.plan.shape.width as usize);
         let (groups, of_warp) = (ACROSS_THREADS as usize / width, 32 / width);
+        let of_piece = threads.count().div_ceil(self.plan.shape.pieces as usize);
         let task = if rows <= few::MOST {
             rows
         } else {
-            rows.div_ceil(threads.count()).next_multiple_of(128 / size_of::<T>())
+            rows.div_ceil(of_piece).next_multiple_of(128 / size_of::<T>())
         };
-        threads.chunks(sums, rows, |piece, sums| {
-            threads.chunks(sums, task, |at, sums| {
-                let (columns, first) = (self.columns(piece), at * task);
-                T::across(Across { a, layout, x, columns, groups, of_warp, first, sums });
-            });
+        // All at once: of a call inside a call threads would not wait for the next one.
+        let mut tasks: Vec<(usize, usize, &mut [T::Sum])> = Vec::new();
+        for (piece, sums) in sums.chunks_mut(rows).enumerate() {
+            tasks.extend(sums.chunks_mut(task).enumerate().map(|(at, sums)| (piece, at * task, sums)));
+        }
+        threads.elements(&mut tasks, |_, (piece, first, sums)| {
+            let (columns, first) = (self.columns(*piece), *first);
+            T::across(Across { a, layout, x, columns, groups, of_warp, first, sums });
         });
     }
 }
