@@ -21,10 +21,12 @@ use std::time::{Duration, Instant};
 const CLOSED: usize = 1 << 15;
 /// How many helpers are in the call.
 const INSIDE: usize = CLOSED - 1;
-/// How often a caller looks for the others' end before it sleeps: some 10 µs, as long as waking up takes.
-const LOOKS: usize = 300;
-/// How long a helper waits for its caller's next call.
-const PATIENCE: Duration = Duration::from_micros(20);
+/// How long a helper waits for its caller's next call, and a caller for its helpers' end: as long as a thread
+/// of a virtual machine takes to wake up.
+const PATIENCE: Duration = Duration::from_micros(50);
+/// How long a helper whose part is done waits for the call's end. Without it, products of 1 ms found two cores asleep
+/// for every other one, and took 1.6.
+const LONG_PATIENCE: Duration = Duration::from_micros(500);
 
 /// Calls `work` on this thread with 0, and on up to `helpers` others of rayon's that are free meanwhile, each with a
 /// number of its own up to `helpers`; a thread that waits for the next call has the same one there.
@@ -126,18 +128,21 @@ impl Line {
     /// Does the work of the open call too, and that of the next ones.
     fn serve(&self, number: usize) {
         let is_taken = &self.is_taken[number - 1];
-        let (mut last, mut start) = (CLOSED, Instant::now());
+        let (mut last, mut start, mut patience) = (CLOSED, Instant::now(), PATIENCE);
         loop {
             for _ in 0..16 {
                 if self.join(number, &mut last) {
-                    start = Instant::now();
+                    (start, patience) = (Instant::now(), LONG_PATIENCE);
                 }
                 if !self.may_wait {
                     break;
                 }
                 std::hint::spin_loop();
             }
-            if self.may_wait && start.elapsed() < PATIENCE {
+            if patience == LONG_PATIENCE && self.state.load(Ordering::Relaxed) & CLOSED != 0 {
+                (start, patience) = (Instant::now(), PATIENCE);
+            }
+            if self.may_wait && start.elapsed() < patience {
                 continue;
             }
             is_taken.store(false, Ordering::SeqCst);
@@ -192,10 +197,10 @@ struct End<'a>(&'a Line);
 impl Drop for End<'_> {
     fn drop(&mut self) {
         self.0.state.fetch_add(CLOSED, Ordering::Relaxed);
-        let mut looks = 0;
+        let (start, mut looks) = (Instant::now(), 0);
         while self.0.state.load(Ordering::Acquire) & INSIDE != 0 {
             looks += 1;
-            if looks < LOOKS {
+            if looks % 16 != 0 || start.elapsed() < PATIENCE {
                 std::hint::spin_loop();
             } else {
                 // Whoever wakes it, it looks again.

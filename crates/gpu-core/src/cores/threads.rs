@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// How long after the last work others are surely still awake: they wait for more for 20 µs.
-const AWAKE: Duration = Duration::from_micros(5);
+/// How long after the last work others are surely still awake: they wait for more for 50 µs.
+const AWAKE: Duration = Duration::from_micros(20);
 
 thread_local! {
     /// When this thread's last work ended that was worth asking for.
