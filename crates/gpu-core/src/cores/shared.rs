@@ -24,6 +24,8 @@ const INSIDE: usize = CLOSED - 1;
 /// How long a helper waits for its caller's next call, and a caller for its helpers' end: as long as a thread
 /// of a virtual machine takes to wake up.
 const PATIENCE: Duration = Duration::from_micros(50);
+/// How long either waits before it lets others have its core now and then: the one that it waits for may be on it.
+const BEFORE_OTHERS: Duration = Duration::from_micros(5);
 /// How long a helper whose part is done waits for the call's end. Without it, products of 1 ms found two cores asleep
 /// for every other one, and took 1.6.
 const LONG_PATIENCE: Duration = Duration::from_micros(500);
@@ -142,7 +144,7 @@ impl Line {
             if patience == LONG_PATIENCE && self.state.load(Ordering::Relaxed) & CLOSED != 0 {
                 (start, patience) = (Instant::now(), PATIENCE);
             }
-            if self.may_wait && start.elapsed() < patience {
+            if self.may_wait && stays(start, patience) {
                 continue;
             }
             is_taken.store(false, Ordering::SeqCst);
@@ -191,6 +193,15 @@ impl Line {
     }
 }
 
+/// Whether a thread that has waited since `start` goes on; it may have let others have its core.
+fn stays(start: Instant, patience: Duration) -> bool {
+    let waited = start.elapsed();
+    if waited > BEFORE_OTHERS {
+        thread::yield_now();
+    }
+    waited < patience
+}
+
 /// Closes a call when it is dropped, be it by a panic, and waits for those that are in it.
 struct End<'a>(&'a Line);
 
@@ -200,9 +211,9 @@ impl Drop for End<'_> {
         let (start, mut looks) = (Instant::now(), 0);
         while self.0.state.load(Ordering::Acquire) & INSIDE != 0 {
             looks += 1;
-            if looks % 16 != 0 || start.elapsed() < PATIENCE {
+            if looks % 16 != 0 {
                 std::hint::spin_loop();
-            } else {
+            } else if !stays(start, PATIENCE) {
                 // Whoever wakes it, it looks again.
                 thread::park();
             }
