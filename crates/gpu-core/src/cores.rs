@@ -54,6 +54,19 @@ pub fn together(times: usize, work: &(dyn Fn() + Sync)) {
     rayon::scope(|scope| (0..times).for_each(|_| scope.spawn(|_| work())));
 }
 
+/// What many threads look at, in lines of their caches that nothing else is in.
+#[derive(Default)]
+#[repr(align(128))]
+struct Apart<T>(T);
+
+impl<T> std::ops::Deref for Apart<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
 /// Where an array starts, for all cores.
 struct Start<T>(*mut T);
 

@@ -2,19 +2,16 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::Apart;
+
 /// Some numbers in as many parts as there are threads, each of numbers that follow each other. A thread takes those of
 /// its own part first: where as much is done again it finds in its caches what it has had before, and threads do not
 /// wait for each other's writes. Then it takes what is left of others', be they late or not there.
 pub(super) struct Parts {
     count: usize,
     /// How many numbers of each part are taken, or more.
-    taken: Vec<Apart>,
+    taken: Vec<Apart<AtomicUsize>>,
 }
-
-/// In lines of a cache that nothing else is in.
-#[derive(Default)]
-#[repr(align(128))]
-struct Apart(AtomicUsize);
 
 impl Parts {
     /// The numbers below `count` in so many parts.
@@ -28,7 +25,7 @@ impl Parts {
         (thread..parts).chain(0..thread).find_map(|part| {
             // As even as can be.
             let [start, end] = [part, part + 1].map(|part| part * self.count / parts);
-            let Apart(taken) = &self.taken[part];
+            let taken = &*self.taken[part];
             // A part that is empty is only looked at.
             if taken.load(Ordering::Relaxed) >= end - start {
                 return None;

@@ -16,14 +16,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+use super::Apart;
+
 /// The bit of a line's state that says that no call is open. Below it is how many helpers are in the call, and above
 /// it the call's number: to add the bit closes a call, and to add it once more opens the next one.
 const CLOSED: usize = 1 << 15;
 /// How many helpers are in the call.
 const INSIDE: usize = CLOSED - 1;
-/// How long a helper waits for its caller's next call, and a caller for its helpers' end: as long as a thread
-/// of a virtual machine takes to wake up.
-const PATIENCE: Duration = Duration::from_micros(50);
+/// How long a helper waits for its caller's next call, and a caller for its helpers' end: as long as a thread of a
+/// virtual machine takes to wake up.
+pub(super) const PATIENCE: Duration = Duration::from_micros(50);
 /// How long either waits before it lets others have its core now and then: the one that it waits for may be on it.
 const BEFORE_OTHERS: Duration = Duration::from_micros(5);
 /// How long a helper whose part is done waits for the call's end. Without it, products of 1 ms found two cores asleep
@@ -91,18 +93,6 @@ struct Line {
 unsafe impl Send for Line {}
 // SAFETY: as above.
 unsafe impl Sync for Line {}
-
-/// What many threads look at, in lines of their caches that nothing else is in.
-#[repr(align(128))]
-struct Apart<T>(T);
-
-impl<T> std::ops::Deref for Apart<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
-    }
-}
 
 impl Line {
     fn new() -> Arc<Self> {

@@ -3,8 +3,10 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// How long after the last work others are surely still awake: they wait for more for 50 µs.
-const AWAKE: Duration = Duration::from_micros(20);
+use super::shared::PATIENCE;
+
+/// How long after the last work others are surely still awake: a part of the time that they wait for more.
+const AWAKE: Duration = Duration::from_micros(PATIENCE.as_micros() as u64 * 2 / 5);
 
 thread_local! {
     /// When this thread's last work ended that was worth asking for.
@@ -48,7 +50,8 @@ impl Threads {
     ///
     /// ```
     /// let mut values = [0; 5];
-    /// gpu_core::cores::Threads::worth(5, [500, 1000, 5000]).chunks(&mut values, 2, |number, chunk| chunk.fill(number));
+    /// let threads = gpu_core::cores::Threads::worth(5, [500, 1000, 5000]);
+    /// threads.chunks(&mut values, 2, |number, chunk| chunk.fill(number));
     /// assert_eq!(values, [0, 0, 1, 1, 2]);
     /// ```
     ///

@@ -82,10 +82,10 @@ macro_rules! group {
 
 // What is less than a round: whole groups, and a part of one.
 macro_rules! rest {
-    ($kind:tt, $size:literal: $sum:literal, $at:literal) => {
+    ($kind:tt, $size:literal: [$sum:literal, $at:literal, $end:literal]) => {
         group!($kind part $sum, $at)
     };
-    ($kind:tt, $size:literal: $sum:literal, $at:literal, $end:literal; $($more:tt)*) => {
+    ($kind:tt, $size:literal: [$sum:literal, $at:literal, $end:literal] $($more:tt)*) => {
         concat!(
             "cmp {rest}, ", $size, "\n",
             "jb ", $end, "f\n",
@@ -110,7 +110,7 @@ macro_rules! rest {
 macro_rules! lines {
     ($(
         $name:ident: $T:tt, $Register:ident, $SUMS:ident, $LEFT:ident, $size:literal,
-            [$($rest:tt)*], [$($temporary:ident)*], $([$sum:ident $sum_name:literal, $at:literal])*;
+            [$($temporary:ident)*], $([$sum:ident $name_of_sum:literal, $at:literal, $end:literal])*;
     )*) => { $(
         #[target_feature(enable = "avx2,fma")]
         #[inline]
@@ -126,7 +126,7 @@ macro_rules! lines {
                     "jz 3f",
                     ".p2align 5",
                     "2:",
-                    $(group!($T whole $sum_name, $at),)*
+                    $(group!($T whole $name_of_sum, $at),)*
                     "add {line}, 512",
                     "add {x}, 512",
                     "dec {rounds}",
@@ -134,7 +134,7 @@ macro_rules! lines {
                     "3:",
                     "test {rest}, {rest}",
                     "jz 9f",
-                    rest!($T, $size: $($rest)*),
+                    rest!($T, $size: $([$name_of_sum, $at, $end])*),
                     "9:",
                     line = inout(reg) line.as_ptr() => _,
                     x = inout(reg) x.as_ptr() => _,
@@ -157,15 +157,14 @@ macro_rules! lines {
 
 lines! {
     add_f32: f32, __m256, SUMS_F32, LEFT_F32, 32,
-        ["sum_0", "0", "20"; "sum_1", "128", "21"; "sum_2", "256", "22"; "sum_3", "384"],
         [even_a odd_a even_b odd_b],
-        [sum_0 "sum_0", "0"] [sum_1 "sum_1", "128"] [sum_2 "sum_2", "256"] [sum_3 "sum_3", "384"];
+        [sum_0 "sum_0", "0", "20"] [sum_1 "sum_1", "128", "21"] [sum_2 "sum_2", "256", "22"]
+        [sum_3 "sum_3", "384", "23"];
     add_f64: f64, __m256d, SUMS_F64, LEFT_F64, 8,
-        ["sum_0", "0", "20"; "sum_1", "64", "21"; "sum_2", "128", "22"; "sum_3", "192", "23";
-            "sum_4", "256", "24"; "sum_5", "320", "25"; "sum_6", "384", "26"; "sum_7", "448"],
         [],
-        [sum_0 "sum_0", "0"] [sum_1 "sum_1", "64"] [sum_2 "sum_2", "128"] [sum_3 "sum_3", "192"]
-        [sum_4 "sum_4", "256"] [sum_5 "sum_5", "320"] [sum_6 "sum_6", "384"] [sum_7 "sum_7", "448"];
+        [sum_0 "sum_0", "0", "20"] [sum_1 "sum_1", "64", "21"] [sum_2 "sum_2", "128", "22"]
+        [sum_3 "sum_3", "192", "23"] [sum_4 "sum_4", "256", "24"] [sum_5 "sum_5", "320", "25"]
+        [sum_6 "sum_6", "384", "26"] [sum_7 "sum_7", "448", "27"];
 }
 
 #[cfg(test)]

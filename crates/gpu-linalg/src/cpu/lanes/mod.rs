@@ -99,9 +99,9 @@ pub trait Lanes<T>: Copy {
         add_products(has, lines, rows, ahead, sums);
     }
 
-    /// Adds to `G` registers of sums the products of a line and `x`, whose rounds are in order and the last one is filled
-    /// up; of each round the registers' lanes have 16 bytes each. Says whether it has: the compiler does it as well but
-    /// for 32 lanes in registers of 32 bytes.
+    /// Adds to `G` registers of sums the products of a line and `x`, whose rounds are in order and the last one is
+    /// filled up; of each round the registers' lanes have 16 bytes each. Says whether it has: the compiler does it as
+    /// well but for 32 lanes in registers of 32 bytes.
     ///
     /// # Panics
     /// If `x` has fewer rounds than the line.
