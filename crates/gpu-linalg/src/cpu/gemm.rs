@@ -9,6 +9,7 @@ use core::ops::Range;
 
 use gpu_core::cores::Threads;
 
+use super::lanes::TURNED;
 use super::panel::{Buffers, COLUMNS, DEPTH, Kept, Panel};
 use super::{launch, shallow, slender};
 use crate::api::Triangle;
@@ -123,7 +124,7 @@ fn by_rows<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, threads: &Threads
     // One thread's may be as large as what is kept of A lets them be, others are dealt out.
     let most = if threads.count() == 1 { ROWS * DEPTH / whole.depth.clamp(1, DEPTH) } else { ROWS };
     let tasks = threads.count() * m.div_ceil(most * threads.count());
-    let rows = m.div_ceil(tasks).next_multiple_of(8);
+    let rows = m.div_ceil(tasks).next_multiple_of(TURNED);
     threads.chunks(c, rows * whole.leading, |task, c| {
         let first = task * rows;
         let panel = Panel { rows: first..(first + rows).min(m), ..whole.clone() };
