@@ -28,6 +28,8 @@ const INSIDE: usize = CLOSED - 1;
 pub(super) const PATIENCE: Duration = Duration::from_micros(50);
 /// How long either waits before it lets others have its core now and then: the one that it waits for may be on it.
 const BEFORE_OTHERS: Duration = Duration::from_micros(5);
+/// How long a thread that lets others have its core is without it, at most, if none of them works there.
+const SHORTLY: Duration = Duration::from_micros(100);
 /// How long a helper whose part is done waits for the call's end. Without it, products of 1 ms found two cores asleep
 /// for every other one, and took 1.6.
 const LONG_PATIENCE: Duration = Duration::from_micros(500);
@@ -120,6 +122,7 @@ impl Line {
     /// Does the work of the open call too, and that of the next ones.
     fn serve(&self, number: usize) {
         let is_taken = &self.is_taken[number - 1];
+        let_others();
         let (mut last, mut start, mut patience) = (CLOSED, Instant::now(), PATIENCE);
         loop {
             for _ in 0..16 {
@@ -187,9 +190,20 @@ impl Line {
 fn stays(start: Instant, patience: Duration) -> bool {
     let waited = start.elapsed();
     if waited > BEFORE_OTHERS {
-        thread::yield_now();
+        let_others();
     }
     waited < patience
+}
+
+/// Lets others have this thread's core. Who works there meanwhile may be the one that is waited for: Linux woke helpers
+/// on their caller's core, as another thread was just about to leave the only other one, and left them there for 100 ms.
+/// Who sleeps for a moment wakes up on a core that is free.
+fn let_others() {
+    let start = Instant::now();
+    thread::yield_now();
+    if start.elapsed() > SHORTLY {
+        thread::sleep(Duration::from_micros(1));
+    }
 }
 
 /// Closes a call when it is dropped, be it by a panic, and waits for those that are in it.
