@@ -173,7 +173,8 @@ fn of_triangle<T: Kept>(
 
 /// Computes `whole`, of few rows, by panels of columns.
 fn by_columns<T: Kept>(compute: Compute<T>, whole: &Panel<'_, T>, threads: &Threads, c: &mut [T]) {
-    let width = whole.columns.div_ceil(threads.count()).next_multiple_of(32).min(COLUMNS);
+    // Whole registers.
+    let width = whole.columns.div_ceil(threads.count()).next_multiple_of(64 / size_of::<T>()).min(COLUMNS);
     let mut tasks: Vec<Vec<&mut [T]>> = (0..whole.columns).step_by(width).map(|_| Vec::new()).collect();
     for line in c.chunks_mut(whole.leading) {
         for (task, part) in tasks.iter_mut().zip(line[..whole.columns].chunks_mut(width)) {

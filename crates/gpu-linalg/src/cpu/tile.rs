@@ -195,13 +195,13 @@ pub(super) fn finish_tile<T: Float, V: Lanes<T>, const M: usize, const N: usize>
 
 /// [`finish`] where β is zero.
 #[inline(always)]
-fn scaled<T: Float, V: Lanes<T>>(has: Has<V>, alpha: V, sums: V) -> V {
+pub(super) fn scaled<T: Float, V: Lanes<T>>(has: Has<V>, alpha: V, sums: V) -> V {
     alpha.times(sums.plus(V::splat(has, T::ZERO)))
 }
 
 /// [`finish`] where it is not.
 #[inline(always)]
-fn added<T: Float, V: Lanes<T>>(has: Has<V>, (alpha, beta): (V, V), sums: V, old: V) -> V {
+pub(super) fn added<T: Float, V: Lanes<T>>(has: Has<V>, (alpha, beta): (V, V), sums: V, old: V) -> V {
     sums.plus(V::splat(has, T::ZERO)).mul_add(alpha, beta.times(old))
 }
 
