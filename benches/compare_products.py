@@ -88,7 +88,6 @@ def main():
     print(f"{'shape':<36} {'NumPy µs':>12}" + f" {'ours µs':>12} {'ratio':>6}" * len(args.ours))
     for line in lines:
         times = {name: [] for name in programs}
-        medians = {}
         for rounds in [args.rounds, args.again]:
             for _ in range(rounds):
                 for name, command in programs.items():

@@ -195,9 +195,9 @@ fn stays(start: Instant, patience: Duration) -> bool {
     waited < patience
 }
 
-/// Lets others have this thread's core. Who works there meanwhile may be the one that is waited for: Linux woke helpers
-/// on their caller's core, as another thread was just about to leave the only other one, and left them there for 100 ms.
-/// Who sleeps for a moment wakes up on a core that is free.
+/// Lets others have this thread's core. Who works there meanwhile may be the one that is waited for: where threads may
+/// run on two of sixteen cores, Linux woke helpers on their caller's, as another thread was about to leave the second
+/// one, and left them there for 100 ms. Who sleeps for a moment wakes up on a core that is free.
 fn let_others() {
     let start = Instant::now();
     thread::yield_now();

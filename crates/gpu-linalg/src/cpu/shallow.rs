@@ -137,7 +137,7 @@ struct Tile<'a, T, const K: usize> {
 impl<T: Registers, const K: usize> Tile<'_, T, K> {
     /// Computes them.
     #[inline(always)]
-    fn compute<V: Lanes<T>, const M: usize>(self, has: Has<V>, c: [&mut [T]; M]) {
+    fn compute<V: Lanes<T>, const M: usize>(self, has: Has<V>, mut c: [&mut [T]; M]) {
         let Self { a: (a, layout), first, lines, factors } = self;
         let mut elements = [[V::splat(has, T::ZERO); K]; M];
         for i in 0..M {
@@ -145,40 +145,34 @@ impl<T: Registers, const K: usize> Tile<'_, T, K> {
                 elements[i][k] = V::splat(has, a[layout.index(first + i, k)]);
             }
         }
-        let whole = c[0].len() / V::LEN * V::LEN;
-        let (mut many, mut last): ([&mut [T]; M], [&mut [T]; M]) =
-            (c, core::array::from_fn(|_| <&mut [T]>::default()));
-        for i in 0..M {
-            let (some, rest) = core::mem::take(&mut many[i]).split_at_mut(whole);
-            (many[i], last[i]) = (some, rest);
-        }
+        let (len, whole) = (c[0].len(), c[0].len() / V::LEN * V::LEN);
         // Asked once: beside so few products it would be a third of the time.
         if factors.1 == T::ZERO {
-            whole_registers::<T, V, K, M, true>(has, lines, &elements, factors, many);
+            whole_registers::<T, V, K, M, true>(has, lines, &elements, factors, &mut c, whole);
         } else {
-            whole_registers::<T, V, K, M, false>(has, lines, &elements, factors, many);
+            whole_registers::<T, V, K, M, false>(has, lines, &elements, factors, &mut c, whole);
         }
-        if !last[0].is_empty() {
+        if whole < len {
             let line = line_of(has, lines, whole);
             for i in 0..M {
-                finish_some(has, factors, sum(has, &line, &elements[i]), last[i]);
+                finish_some(has, factors, sum(has, &line, &elements[i]), &mut c[i][whole..]);
             }
         }
     }
 }
 
-/// Results of whole registers, where β is zero or not.
+/// The first `len` results, which are whole registers, where β is zero or not.
 #[inline(always)]
 fn whole_registers<T: Registers, V: Lanes<T>, const K: usize, const M: usize, const IS_ZERO: bool>(
     has: Has<V>,
     lines: Beside<'_, T, K>,
     elements: &[[V; K]; M],
     factors: (T, T),
-    c: [&mut [T]; M],
+    c: &mut [&mut [T]; M],
+    len: usize,
 ) {
     let of_all = (V::splat(has, factors.0), V::splat(has, factors.1));
-    let mut at = 0;
-    while at < c[0].len() {
+    for at in (0..len).step_by(V::LEN) {
         let line = line_of(has, lines, at);
         for i in 0..M {
             let (sums, c) = (sum(has, &line, &elements[i]), &mut c[i][at..at + V::LEN]);
@@ -188,7 +182,6 @@ fn whole_registers<T: Registers, V: Lanes<T>, const K: usize, const M: usize, co
                 added(has, of_all, sums, V::load(has, c)).store(c);
             }
         }
-        at += V::LEN;
     }
 }
 

@@ -277,6 +277,7 @@ impl<T: Element> Product<'_, T> {
         let (rows, of_piece) =
             (self.layout.rows(), self.threads.count().div_ceil(self.plan.shape.pieces as usize));
         let task = rows.div_ceil(of_piece).next_multiple_of(least);
+        // A list of tasks took a tenth of the time of 1 × 20 000.
         if task >= rows {
             return self.threads.chunks(sums, rows, |piece, sums| work(self.columns(piece), 0, sums));
         }
