@@ -291,6 +291,10 @@ pub(super) mod tests {
             (100, 290, 300),
             (41, 256, 200),
             (29, 20, 800),
+            (100, 129, 60),
+            (133, 33, 300),
+            (150, 18, 250),
+            (140, 21, 130),
         ] {
             let row_major = |rows, columns| Layout::row_major(rows, columns).expect("it is small");
             let one = |matrix| BatchLayout { matrix, count: 1, stride: 0 };
@@ -299,7 +303,8 @@ pub(super) mod tests {
             let transposed =
                 [row_major(k, m).transposed(), row_major(n, k).transposed(), row_major(n, m).transposed()];
             let mixed = [[transposed[0], layouts[1], layouts[2]], [layouts[0], transposed[1], layouts[2]]];
-            let all = [layouts, transposed, mixed[0], mixed[1]];
+            let both = [transposed[0], transposed[1], layouts[2]];
+            let all = [layouts, transposed, mixed[0], mixed[1], both];
             for [a_layout, b_layout, c_layout] in all.map(|layouts| layouts.map(one)) {
                 let (a, b) = ((&a[..], a_layout), (&b[..], b_layout));
                 let triangles =
