@@ -25,8 +25,8 @@ const BLOCK: usize = 256;
 const LITTLE: usize = 128;
 /// Tiles below each other that are few.
 const FEW_DOWN: usize = 13;
-/// Bytes from one k's elements to the next one's that are few: then all of a factor is read where it lies, if it is read
-/// for no more than [`BESIDE`] columns, 64³ `f32` in 4.2 µs instead of 4.8; B is if it has even fewer.
+/// Bytes from one k's elements to the next one's that are few: then A is read where it lies, for up to [`BESIDE`]
+/// columns, 64³ `f32` in 4.2 µs instead of 4.8; and so is B, if they are even fewer.
 const SHORT: usize = 512;
 const SHORT_OF_B: usize = 256;
 const BESIDE: usize = 128;
