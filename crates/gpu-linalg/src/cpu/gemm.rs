@@ -20,8 +20,8 @@ use crate::reference::{self, finish};
 /// The most rows of C of a task: with [`DEPTH`] a block of A that fits the second-level cache.
 const ROWS: usize = 384;
 /// So many times as many columns as rows are cut into panels of columns, which pack B once, where one panel of rows
-/// holds all of A; and for more than two threads, where A is read as it lies and B has to be turned, columns that are so
-/// many thirds of the rows: 368 × 500 × 431 `f32` took sixteen threads 0.26 ms so, and 0.32 in panels of rows, but
+/// holds all of A; and for more than two threads, where A is read as it lies and B has to be turned, columns that are
+/// so many thirds of the rows: 368 × 500 × 431 `f32` took sixteen threads 0.26 ms so, and 0.32 in panels of rows, but
 /// 300 × 305 × 300 0.12 and 0.11.
 const WIDE: usize = 2;
 const WIDE_THIRDS: usize = 4;
