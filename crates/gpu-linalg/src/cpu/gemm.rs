@@ -19,12 +19,12 @@ use crate::reference::{self, finish};
 
 /// The most rows of C of a task: with [`DEPTH`] a block of A that fits the second-level cache.
 const ROWS: usize = 384;
-/// So many times as many columns as rows are cut into panels of columns, which pack B once, where one panel of rows
-/// holds all of A; and for more than two threads, where A is read as it lies and B has to be turned, columns that are
-/// so many thirds of the rows: 368 × 500 × 431 `f32` took sixteen threads 0.26 ms so, and 0.32 in panels of rows, but
-/// 300 × 305 × 300 0.12 and 0.11.
-const WIDE: usize = 2;
-const WIDE_THIRDS: usize = 4;
+/// Columns, in thirds of the rows, from which on panels are of columns, which pack B once, where one panel of rows holds
+/// all of A.
+const WIDE: usize = 6;
+/// The same of more than two threads where A is read as it lies and B has to be turned: 368 × 500 × 431 `f32` took
+/// sixteen 0.26 ms so, and 0.32 in panels of rows, but 300 × 305 × 300 0.12 and 0.11.
+const WIDE_TURNED: usize = 4;
 /// Rows of a panel of a triangle: of those on the diagonal half is computed for nothing.
 const TRIANGLE_ROWS: usize = 192;
 /// Bytes times multiply-adds that are worth a thread, and of a product that is worth more than one, where others are
@@ -110,12 +110,11 @@ pub(super) fn gemm_with<T: Kept>(
         let whole = Panel { a, b, rows: 0..m, columns: n, depth, split, leading, factors };
         let size = m * n * depth * size_of::<T>();
         let threads = Threads::worth(if triangle.is_some() { size / 2 } else { size }, WORTH_TILES);
-        let is_turned =
-            threads.count() > 2 && (a.1.order(), b.1.order()) == (Order::RowMajor, Order::ColumnMajor);
+        let is_turned = (a.1.order(), b.1.order()) == (Order::RowMajor, Order::ColumnMajor);
+        let wide = if is_turned && threads.count() > 2 { WIDE_TURNED } else { WIDE };
         if let Some(triangle) = triangle {
             of_triangle(compute, &whole, triangle, &threads, c);
-        } else if threads.count() > 1 && m <= ROWS && (n >= WIDE * m || is_turned && 3 * n >= WIDE_THIRDS * m)
-        {
+        } else if threads.count() > 1 && m <= ROWS && 3 * n >= wide * m {
             by_columns(compute, &whole, &threads, c);
         } else {
             by_rows(compute, &whole, &threads, c);

@@ -302,9 +302,13 @@ pub(super) mod tests {
             let layouts = [row_major(m, k), row_major(k, n), row_major(m, n)];
             let transposed =
                 [row_major(k, m).transposed(), row_major(n, k).transposed(), row_major(n, m).transposed()];
-            let mixed = [[transposed[0], layouts[1], layouts[2]], [layouts[0], transposed[1], layouts[2]]];
-            let both = [transposed[0], transposed[1], layouts[2]];
-            let all = [layouts, transposed, mixed[0], mixed[1], both];
+            let all = [
+                layouts,
+                transposed,
+                [transposed[0], layouts[1], layouts[2]],
+                [layouts[0], transposed[1], layouts[2]],
+                [transposed[0], transposed[1], layouts[2]],
+            ];
             for [a_layout, b_layout, c_layout] in all.map(|layouts| layouts.map(one)) {
                 let (a, b) = ((&a[..], a_layout), (&b[..], b_layout));
                 let triangles =

@@ -209,10 +209,7 @@ impl<T: Registers> Panel<'_, T> {
                 let tile = Tile {
                     a: if a_is_read {
                         let first = self.a.1.index(self.rows.start + rows.start, step.ks.start);
-                        let [row, k] = match (self.a.1.order(), self.a.1.leading_dimension()) {
-                            (Order::RowMajor, leading) => [leading, 1],
-                            (Order::ColumnMajor, leading) => [1, leading],
-                        };
+                        let [row, k] = [self.a.1.index(1, 0), self.a.1.index(0, 1)];
                         (&self.a.0[first..], [row, TURNED * row, k])
                     } else if const { M == TURNED } {
                         (&a[tile * depth * M..], [1, depth * M, M])
