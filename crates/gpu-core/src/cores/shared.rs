@@ -76,6 +76,8 @@ thread_local! {
 
 /// A caller and its helpers.
 struct Line {
+    /// Who leaves or opens a call reads what the other last wrote here and in `is_taken`, in one order of all: a write
+    /// of a weaker kind between them may be read in its place by C++11's rules, if not by C++20's.
     state: Apart<AtomicUsize>,
     /// How many of them the open call wants.
     helpers: AtomicUsize,
@@ -156,16 +158,16 @@ impl Line {
 
     /// Does the work too, if there is a new call that wants this helper; says whether it has.
     fn join(&self, number: usize, last: &mut usize) -> bool {
-        let state = self.state.load(Ordering::Relaxed);
+        let state = self.state.load(Ordering::Acquire);
         if !Self::is_new(state, *last) {
             return false;
         }
+        // What the caller wrote before it opened the call is seen in it.
         if self.helpers.load(Ordering::Relaxed) < number {
             *last = state & !INSIDE;
             return false;
         }
-        // What the caller wrote before it opened the call is seen in it.
-        let state = self.state.fetch_add(1, Ordering::Acquire);
+        let state = self.state.fetch_add(1, Ordering::SeqCst);
         let joins = state & CLOSED == 0 && number <= self.helpers.load(Ordering::Relaxed);
         if joins {
             *last = state & !INSIDE;
@@ -179,7 +181,7 @@ impl Line {
             }
         }
         // What was done is released to the caller, which may go on now.
-        if self.state.fetch_sub(1, Ordering::Release) & (CLOSED | INSIDE) == CLOSED | 1 {
+        if self.state.fetch_sub(1, Ordering::SeqCst) & (CLOSED | INSIDE) == CLOSED | 1 {
             self.caller.unpark();
         }
         joins
@@ -211,7 +213,7 @@ struct End<'a>(&'a Line);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        self.0.state.fetch_add(CLOSED, Ordering::Relaxed);
+        self.0.state.fetch_add(CLOSED, Ordering::SeqCst);
         let (start, mut looks) = (Instant::now(), 0);
         while self.0.state.load(Ordering::Acquire) & INSIDE != 0 {
             looks += 1;
