@@ -2,8 +2,8 @@
 //! read where it lies and not copied before. The bits are those of [`reference::gemm`](crate::reference::gemm).
 //!
 //! Where a k's elements of the longer factor follow each other, registers hold those, in [`tiles`] or [`strips`]; where
-//! a result's do, they hold the shorter factor's elements, many of one k ([`broadcast`]), or the longer one's, sorted
-//! on the way ([`turned`]).
+//! a result's do, or results of one row of C are many, they hold the shorter factor's elements of one k
+//! ([`broadcast`]), or the longer one's, sorted on the way ([`turned`]).
 
 mod broadcast;
 mod strips;
@@ -20,6 +20,7 @@ use super::aligned::Aligned;
 use super::gemm::WORTH;
 use super::lanes::{Has, Lanes, Registers, TURNED};
 use super::launch::{ByRegisters, by_registers};
+use super::shallow;
 use super::tile::{MOST_LANES, finish_run};
 use crate::matrix::{Layout, Order};
 use crate::plan::gemm::Split;
@@ -39,6 +40,12 @@ const NEAR: usize = 1 << 20;
 /// Lines that strips are for even where they are near: more are added in more than one pass over the sums, if they are
 /// not [`strips::LINES`].
 const FEW_LINES: usize = 4;
+/// Products of a sum that are few, at most: of a longer factor that is across, rows of a single register take less of
+/// them than tiles of four results, 3590 × 7 × 3 `f32` 12 µs instead of 17, but 864 × 6 × 80 24 instead of 17.
+const SHORT: usize = 32;
+/// The same where C's rows are long and the sums would have to be turned: as tiles 9 × 2522 × 2 `f32` took 6 µs instead
+/// of 39, 9 × 369 × 20 4.9 instead of 6.8, but 8 × 2460 × 50 48 instead of 42.
+const SHORT_TURNED: usize = 24;
 /// Bytes of a register's part that holds elements of one line.
 const SIXTEEN: usize = 16;
 
@@ -57,6 +64,7 @@ struct Factors<'a, T> {
     way: Way,
     /// A line for each k if it is across, or else for each result, and from one to the next.
     long: &'a [T],
+    is_across: bool,
     leading: usize,
     /// A row for each of `count` results side by side, of `depth` elements.
     few: (&'a [T], Layout),
@@ -112,23 +120,15 @@ pub(super) fn product<T: Registers>(
     }
     let (long, few) =
         if m < n { ((b, of_b.transposed()), (a, of_a)) } else { ((a, of_a), (b, of_b.transposed())) };
-    let is_near = len * depth * size_of::<T>() <= NEAR;
-    let way = if long.1.order() == Order::ColumnMajor {
-        if is_near && depth > FEW_LINES { Way::Tiles } else { Way::Strips }
-    } else if count * size_of::<T>() > SIXTEEN {
-        Way::Broadcast
-    } else {
-        Way::Turned
-    };
-    if way == Way::Turned && !is_near || way == Way::Broadcast && count > 2 * by_registers::<T, _>(Widest) {
-        return false;
-    }
+    let is_across = long.1.order() == Order::ColumnMajor;
+    let Some(way) = way::<T>([m, n, depth], is_across) else { return false };
     let leading = long.1.leading_dimension();
-    let of = Factors { way, long: long.0, leading, few, count, depth, split, factors };
+    let of = Factors { way, long: long.0, is_across, leading, few, count, depth, split, factors };
     let threads = Threads::worth(m * n * depth * size_of::<T>(), WORTH);
-    // What is one thread's is one task.
+    // What is one thread's is one task. Each copies the shorter factor, so that they are small for many threads only.
+    let least = if way == Way::Broadcast && threads.count() > 4 { MOST_LANES } else { 4 * MOST_LANES };
     let task =
-        if threads.count() == 1 { len } else { len.div_ceil(2 * threads.count()).next_multiple_of(64) };
+        if threads.count() == 1 { len } else { len.div_ceil(2 * threads.count()).next_multiple_of(least) };
     let part = |number: usize, results: Results<'_, T>| {
         let first = number * task;
         Part { of, first, len: task.min(len - first), results }.compute();
@@ -143,6 +143,34 @@ pub(super) fn product<T: Registers>(
         threads.chunks(c, task * row, |number, rows| part(number, Results::Tall(rows, row)));
     }
     true
+}
+
+/// How a product of a longer factor that is across or not comes soonest, if it does here.
+fn way<T: Registers>([m, n, depth]: [usize; 3], is_across: bool) -> Option<Way> {
+    let (count, is_wide) = (m.min(n), m < n);
+    let is_near = m.max(n) * depth * size_of::<T>() <= NEAR;
+    let lanes = by_registers::<T, _>(Widest);
+    // Rows of C as long as the few: an element at a time of what is across comes sooner than registers of results that
+    // have to be turned; not if half of a register of 64 bytes is for nothing.
+    let is_by_rows = !is_wide
+        && (depth <= SHORT || is_near && count > lanes)
+        && (count > lanes / 2 || lanes * size_of::<T>() < 64);
+    let way = if count * size_of::<T>() > SIXTEEN && (is_by_rows || !is_across) {
+        Way::Broadcast
+    } else if !is_across {
+        Way::Turned
+    } else if is_near && depth > FEW_LINES {
+        Way::Tiles
+    } else {
+        Way::Strips
+    };
+    let (is_possible, short) = match way {
+        Way::Broadcast => (count <= 3 * lanes, SHORT_TURNED),
+        Way::Turned => (is_near, shallow::MOST),
+        Way::Tiles | Way::Strips => (true, FEW_LINES + 1),
+    };
+    // Long rows of C are written once, by `shallow` or in tiles, sooner than sums are turned or added line after line.
+    (is_possible && !(is_wide && depth <= short)).then_some(way)
 }
 
 /// Some results along the longer extent.
@@ -208,7 +236,8 @@ ways! {
     ByBroadcasts = |part, wide, half, _least| match part.of.count {
         count if const { H::LEN > L::LEN } && count <= H::LEN => part.run::<H, Broadcast<1, 8>>(half),
         count if const { W::LEN > L::LEN } && count <= W::LEN => part.run::<W, Broadcast<1, 8>>(wide),
-        _ if const { W::LEN < MOST } => part.run::<W, Broadcast<2, 6>>(wide),
+        count if const { W::LEN < MOST } && count <= 2 * W::LEN => part.run::<W, Broadcast<2, 6>>(wide),
+        count if const { 2 * W::LEN < MOST } && count <= 3 * W::LEN => part.run::<W, Broadcast<3, 4>>(wide),
         count => unreachable!("{count} results side by side"),
     };
 }
@@ -373,7 +402,7 @@ mod tests {
                 let mut taken = 0;
                 for few in [1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17] {
                     for long in [1, 3, 8, 15, 33, 50, 70] {
-                        for depth in [1, 7, 8, 9, 30] {
+                        for depth in [1, 7, 9, 30, 33, 50] {
                             taken += check([few, long, depth], -1.5, of) + check([long, few, depth], 0.0, of);
                         }
                     }
