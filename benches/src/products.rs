@@ -17,10 +17,12 @@ use crate::sweep::{batch_median, brief_median};
 pub const SEED: u64 = 20_261_121;
 /// Shapes that are drawn of each type.
 const DRAWN: u64 = 200;
-/// Products of matrices, and of a matrix and a vector, that are drawn of each type for a CPU; and their most products
-/// of elements.
-const DRAWN_FOR_CPU: [u64; 2] = [60, 30];
+/// Products of matrices, of a matrix and a vector, and of matrices with few results side by side and few products of
+/// each, which are seldom among the others, that are drawn of each type for a CPU; and the most products of elements.
+const DRAWN_FOR_CPU: [u64; 3] = [60, 30, 40];
 const MOST_PRODUCTS: usize = 1 << 30;
+/// Results side by side that are few, at most.
+const FEW: usize = 16;
 /// The most elements of a matrix: what is drawn larger is drawn again.
 const MOST_ELEMENTS: usize = 1 << 29;
 /// Different elements of the factors: they repeat after so many.
@@ -163,6 +165,10 @@ pub fn cpu_shapes() -> Vec<Shape> {
                 transposed: [transposed[0], false],
                 drawn: true,
             });
+        }
+        for number in 0..DRAWN_FOR_CPU[2] {
+            let (extents, transposed) = drawn([4096, 4096, 64], DRAWN + number, |[m, n, _]| m.min(n) <= FEW);
+            all.push(Shape { op: Op::Gemm, element, extents, transposed, drawn: true });
         }
     }
     all
