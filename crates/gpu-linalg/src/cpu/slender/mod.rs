@@ -43,8 +43,8 @@ const FEW_LINES: usize = 4;
 /// Products of a sum that are few, at most: of a longer factor that is across, rows of a single register take less of
 /// them than tiles of four results, 3590 × 7 × 3 `f32` 12 µs instead of 17, but 864 × 6 × 80 24 instead of 17.
 const SHORT: usize = 32;
-/// The same where C's rows are long and sums would have to be turned: in tiles 9 × 2522 × 2 `f32` took 6 µs instead of
-/// 39, 9 × 369 × 20 4.9 instead of 6.8, but 8 × 2460 × 50 48 instead of 42.
+/// The same where C's rows are long and sums would have to be turned: in tiles 9 × 2522 × 2 `f32` took 6 µs, not 39,
+/// and 9 × 369 × 20 took 4.9, not 6.8, but 8 × 2460 × 50 took 48, not 42.
 const SHORT_TURNED: usize = 24;
 /// Bytes of a register's part that holds elements of one line.
 const SIXTEEN: usize = 16;
