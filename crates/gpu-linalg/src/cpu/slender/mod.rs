@@ -40,11 +40,11 @@ const NEAR: usize = 1 << 20;
 /// Lines that strips are for even where they are near: more are added in more than one pass over the sums, if they are
 /// not [`strips::LINES`].
 const FEW_LINES: usize = 4;
-/// Products of a sum that are few, at most: of a longer factor that is across, rows of a single register take less of
-/// them than tiles of four results, 3590 × 7 × 3 `f32` 12 µs instead of 17, but 864 × 6 × 80 24 instead of 17.
+/// Products of a sum, at most, of which rows of a single register take a core less than tiles of four results, if the
+/// longer factor is across: 3590 × 7 × 3 `f32` 12 µs, not 17, but 864 × 6 × 80 24, not 17.
 const SHORT: usize = 32;
-/// The same where C's rows are long and sums would have to be turned: in tiles 9 × 2522 × 2 `f32` took 6 µs, not 39,
-/// and 9 × 369 × 20 took 4.9, not 6.8, but 8 × 2460 × 50 took 48, not 42.
+/// Products of a sum, at most, of which long rows of C are written sooner elsewhere than rows of a few are turned here:
+/// 9 × 2522 × 2 `f32` in 6 µs, not 39, and 9 × 369 × 20 in 4.9, not 6.8, but 8 × 2460 × 50 in 48, not 42.
 const SHORT_TURNED: usize = 24;
 /// Bytes of a register's part that holds elements of one line.
 const SIXTEEN: usize = 16;
@@ -169,7 +169,7 @@ fn way<T: Registers>([m, n, depth]: [usize; 3], is_across: bool) -> Option<Way> 
         Way::Turned => (is_near, shallow::MOST),
         Way::Tiles | Way::Strips => (true, FEW_LINES + 1),
     };
-    // Long rows of C are written once, by `shallow` or in tiles, sooner than sums are turned or added line after line.
+    // Long rows of C are written once by `shallow` or by panels, sooner than sums are turned or added line after line.
     (is_possible && !(is_wide && depth <= short)).then_some(way)
 }
 
@@ -407,7 +407,7 @@ mod tests {
                         }
                     }
                 }
-                for few in [1, 2, 4, 5, 16] {
+                for few in [1, 2, 4, 5, 12, 16] {
                     for [long, depth] in [[40, 3000], [2100, 20], [700, 9], [17, 700], [1100, 600]] {
                         taken += check([few, long, depth], 0.0, of) + check([long, few, depth], -1.5, of);
                     }
